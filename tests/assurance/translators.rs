@@ -26,9 +26,10 @@ fn translate(name: &str, texts: &[&str]) -> Result<String, String> {
         .args(files)
         .output()
         .unwrap();
-    match output.status.success() {
-        true => Ok(String::from_utf8(output.stdout).unwrap()),
-        false => Err(String::from_utf8(output.stderr).unwrap()),
+    if output.status.success() {
+        Ok(String::from_utf8(output.stdout).unwrap())
+    } else {
+        Err(String::from_utf8(output.stderr).unwrap())
     }
 }
 
@@ -213,40 +214,44 @@ fn list<'v>(value: &'v Value, key: &str) -> &'v Vec<Value> {
 }
 
 /// Another reader finds the same answers, in number and in what they end with.
-#[test]
-fn the_known_answers_are_those_of_the_files() {
-    let check = |name: &str, paths: &[&str], ends: &[Vec<String>]| {
-        let texts: Vec<String> = paths.iter().map(|path| read(path)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let text = translate(name, &texts).unwrap();
-        let lists: Vec<&str> = text.split("\nDefinition ").skip(1).collect();
-        assert_eq!(lists.len(), ends.len(), "{name}");
-        for (list, ends) in lists.into_iter().zip(ends) {
-            let items: Vec<&str> = list
-                .split_once("[\n  ")
-                .unwrap()
-                .1
-                .split("].")
-                .next()
-                .unwrap()
-                .split(";\n  ")
-                .collect();
-            assert_eq!(items.len(), ends.len(), "{name}");
-            for (item, end) in items.iter().zip(ends) {
-                let item = item.trim_end().trim_end_matches(')');
-                assert!(
-                    item.ends_with(end.as_str()),
-                    "{name}: {item} does not end with {end}"
-                );
-            }
+fn answers_end(name: &str, paths: &[&str], ends: &[Vec<String>]) {
+    let texts: Vec<String> = paths.iter().map(|path| read(path)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let text = translate(name, &texts).unwrap();
+    let lists: Vec<&str> = text.split("\nDefinition ").skip(1).collect();
+    assert_eq!(lists.len(), ends.len(), "{name}");
+    for (list, ends) in lists.into_iter().zip(ends) {
+        let items: Vec<&str> = list
+            .split_once("[\n  ")
+            .unwrap()
+            .1
+            .split("].")
+            .next()
+            .unwrap()
+            .split(";\n  ")
+            .collect();
+        assert_eq!(items.len(), ends.len(), "{name}");
+        for (item, end) in items.iter().zip(ends) {
+            let item = item.trim_end().trim_end_matches(')');
+            assert!(
+                item.ends_with(end.as_str()),
+                "{name}: {item} does not end with {end}"
+            );
         }
-    };
-    let text = |value: &Value| format!("\"{}\"", value.as_str().unwrap_or_default());
+    }
+}
+
+fn text(value: &Value) -> String {
+    format!("\"{}\"", value.as_str().unwrap_or_default())
+}
+
+#[test]
+fn permutations_and_duplexes_are_those_of_the_files() {
     let [permutations, duplex] = [
         "tests/vectors/newplex/simpira1024.json",
         "tests/vectors/newplex/duplex.json",
     ];
-    check(
+    answers_end(
         "vectors",
         &[permutations, duplex],
         &[
@@ -258,6 +263,10 @@ fn the_known_answers_are_those_of_the_files() {
                 .collect(),
         ],
     );
+}
+
+#[test]
+fn tags_are_those_of_the_file() {
     let poly1305 = "tests/vectors/poly1305/poly1305.json";
     let answers = json(poly1305);
     let valid = answers.as_array().unwrap().iter().filter(|of| {
@@ -273,12 +282,16 @@ fn the_known_answers_are_those_of_the_files() {
             text(&of["tag"])
         )
     });
-    check("poly1305", &[poly1305], &[answers.collect()]);
+    answers_end("poly1305", &[poly1305], &[answers.collect()]);
+}
+
+#[test]
+fn trees_and_segments_are_those_of_the_files() {
     let [tree, seekable] = [
         "tests/vectors/tree/tree.json",
         "tests/vectors/seekable/seekable.json",
     ];
-    check(
+    answers_end(
         "parallel",
         &[tree, seekable],
         &[
@@ -305,10 +318,14 @@ fn the_known_answers_are_those_of_the_files() {
                 .collect(),
         ],
     );
+}
+
+#[test]
+fn xoofff_is_that_of_the_file() {
     let xoofff = "tests/vectors/xoofff/xoofff.json";
     let answers = json(xoofff);
     let short = |value: &Value, most: usize| value.as_str().is_none_or(|hex| hex.len() <= 2 * most);
-    check(
+    answers_end(
         "xoofff",
         &[xoofff],
         &[
