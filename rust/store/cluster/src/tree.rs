@@ -30,7 +30,7 @@ use crate::Buckets;
 
 /// A chaining value of this level covers 512 KiB.
 const LEVEL: usize = 1;
-const UNIT_LEN: u64 = 512 << 10;
+const UNIT_LEN: usize = 512 << 10;
 /// How much of an object is fetched at a time.
 pub const PART_LEN: u64 = 8 << 20;
 
@@ -115,11 +115,11 @@ impl Part {
                 .get_range(&path, start..len.min(start.saturating_add(PART_LEN)))
                 .await?
         };
-        let values = if len <= UNIT_LEN {
+        let values = if len <= UNIT_LEN as u64 {
             // It has no chaining values of this level.
             tree().digest(&bytes).as_bytes().to_vec()
         } else {
-            let mut values = vec![0; (bytes.len().div_ceil(UNIT_LEN as usize)) * CV_LEN];
+            let mut values = vec![0; (bytes.len().div_ceil(UNIT_LEN)) * CV_LEN];
             tree()
                 .chaining_values_into(LEVEL, &bytes, &mut values)
                 .map_err(|_| invalid("an empty part"))?;
@@ -230,7 +230,7 @@ impl Parts {
             values.extend_from_slice(part);
         }
         let mut digest = [0; Digest::LEN];
-        if len > UNIT_LEN {
+        if len > UNIT_LEN as u64 {
             let combined = tree().combine_into(LEVEL, &values, len, &mut digest);
             combined.map_err(|_| invalid("not the values of these parts"))?;
         } else {

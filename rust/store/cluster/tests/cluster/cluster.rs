@@ -58,7 +58,7 @@ impl Process {
             if self.child.try_wait().unwrap().is_some() {
                 return false;
             }
-            assert!(start.elapsed() < Duration::from_secs(60), "{}", self.log());
+            assert!(start.elapsed() < Duration::from_mins(1), "{}", self.log());
             std::thread::sleep(Duration::from_millis(50));
         }
         true

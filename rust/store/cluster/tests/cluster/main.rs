@@ -1,7 +1,7 @@
 //! A scheduler and three executors as processes, on encrypted objects of an S3 server.
 //!
 //! The tests take turns: `make cluster-test` runs them with one thread.
-#![allow(clippy::cast_possible_truncation)] // the numbers are small
+#![allow(clippy::cast_possible_truncation, clippy::format_collect)] // the numbers are small
 
 mod cluster;
 mod data;
