@@ -27,7 +27,8 @@ pub struct Place {
     pub shown: PathBuf,
     /// Whether a symbolic link had led there.
     pub is_link: bool,
-    folder: OwnedFd,
+    /// Open as long as the path is used.
+    _folder: OwnedFd,
 }
 
 /// As many as Linux follows.
@@ -47,34 +48,26 @@ const FOLDER: OFlags = LOOK.union(OFlags::DIRECTORY);
 ///
 /// [`check_owner`], for each link on the way.
 pub fn find(path: &Path) -> io::Result<Destination> {
-    walk(path, |link, folder| {
-        check_owner(link, folder, "symbolic link")
+    walk(path, |owner| {
+        check_owner(owner, "symbolic link")
             .map_err(|error| io::Error::new(error.kind(), format!("{error} (name its target instead)")))
     })
 }
 
 /// Where an input is, whose links may be anybody's.
 pub fn find_input(path: &Path) -> io::Result<Destination> {
-    walk(path, |_, _| Ok(()))
+    walk(path, |_| Ok(()))
 }
 
-impl Place {
-    /// [`check_owner`] of what was found here.
-    pub fn check_owner(&self, owner: u32, what: &str) -> io::Result<()> {
-        check_owner(owner, &fstat(&self.folder)?, what)
-    }
-}
-
-/// An error unless something belongs to this user, to root, or to the owner of its folder, if nobody else can write there.
-fn check_owner(owner: u32, folder: &Stat, what: &str) -> io::Result<()> {
-    let is_private = !Mode::from_raw_mode(folder.st_mode).intersects(Mode::WGRP | Mode::WOTH);
-    if [rustix::process::geteuid().as_raw(), 0].contains(&owner) || owner == folder.st_uid && is_private {
+/// An error unless something belongs to this user or to root.
+pub fn check_owner(owner: u32, what: &str) -> io::Result<()> {
+    if [rustix::process::geteuid().as_raw(), 0].contains(&owner) {
         return Ok(());
     }
     Err(io::Error::other(format!("a {what} of another user")))
 }
 
-fn walk(path: &Path, check: impl Fn(u32, &Stat) -> io::Result<()>) -> io::Result<Destination> {
+fn walk(path: &Path, check: impl Fn(u32) -> io::Result<()>) -> io::Result<Destination> {
     let start = if path.is_absolute() { "/" } else { "." };
     let mut folder = openat(CWD, start, FOLDER, Mode::empty())?;
     let mut shown = PathBuf::new();
@@ -94,7 +87,7 @@ fn walk(path: &Path, check: impl Fn(u32, &Stat) -> io::Result<()>) -> io::Result
         {
             match look(&folder, &name) {
                 Ok((found, Some(target))) => {
-                    check(found.st_uid, &fstat(&folder)?)?;
+                    check(found.st_uid)?;
                     links += 1;
                     if links > MAX_LINKS {
                         return Err(Errno::LOOP.into());
@@ -116,7 +109,7 @@ fn walk(path: &Path, check: impl Fn(u32, &Stat) -> io::Result<()>) -> io::Result
                         path: behind(&folder, &shown).join(&name),
                         shown: shown.join(&name),
                         is_link,
-                        folder,
+                        _folder: folder,
                     }));
                 }
                 _ => {}

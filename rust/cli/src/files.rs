@@ -723,7 +723,7 @@ pub fn check_unused(file: &Metadata) -> io::Result<()> {
 fn open_special(place: &Place, found: &Metadata) -> io::Result<File> {
     let kind = found.file_type();
     if kind.is_fifo() || kind.is_socket() {
-        place.check_owner(found.uid(), "named pipe or socket")?;
+        destination::check_owner(found.uid(), "named pipe or socket")?;
     }
     let alone = if kind.is_block_device() {
         OFlags::EXCL
