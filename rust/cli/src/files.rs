@@ -1,7 +1,7 @@
 //! Inputs, and outputs that appear whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -537,7 +537,7 @@ impl Output {
 
     /// A folder instead of a file that appears on commit; otherwise the output as it was.
     pub fn into_folder(self) -> Result<Result<NewFolder, Self>, Error> {
-        let Sink::File(NewFile { place, .. }) = self.sink else {
+        let Sink::File(NewFile { place, file, .. }) = self.sink else {
             return Ok(Err(self));
         };
         let name = self.name;
@@ -547,13 +547,14 @@ impl Output {
                 "already exists, and a folder never overwrites anything",
             ));
         }
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        let (temporary, ()) = Temporary::make(folder_of(&place.path), |path| builder.create(path))
+        let make = |owner| Temporary::make(folder_of(&place.path), |path| folder::make(path, owner));
+        let (temporary, folder) = file
+            .metadata()
+            .and_then(|file| make(file.uid()))
             .map_err(|error| Error::io(&name, error))?;
         Ok(Ok(NewFolder {
             temporary,
+            folder,
             place,
             name,
         }))
@@ -596,19 +597,17 @@ impl Output {
 pub struct NewFolder {
     /// Dropped before the folder that it is in.
     temporary: Temporary,
+    /// The same, open.
+    pub folder: File,
     place: Place,
     /// For messages.
     pub name: String,
 }
 
 impl NewFolder {
-    pub fn path(&self) -> &Path {
-        self.temporary.path()
-    }
-
     pub fn commit(self) -> Result<(), Error> {
         let failed = |error| Error::io(&self.name, error);
-        sync_all(self.temporary.path()).map_err(failed)?;
+        sync_all(&self.folder).map_err(failed)?;
         // Fails if there is something by now, unless it is an empty folder.
         self.temporary.persist(&self.place.path, true).map_err(failed)?;
         sync_name(&self.place.path).map_err(failed)
@@ -616,9 +615,9 @@ impl NewFolder {
 }
 
 /// What was written to a folder is on the disk.
-fn sync_all(folder: &Path) -> io::Result<()> {
+fn sync_all(folder: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    rustix::fs::syncfs(File::open(folder)?)?;
+    rustix::fs::syncfs(folder)?;
     #[cfg(all(unix, not(target_os = "linux")))]
     rustix::fs::sync();
     Ok(())
@@ -878,7 +877,9 @@ impl NewFile {
             Some(temporary) => temporary.persist(path, replace)?,
             None if replace => {
                 // Only a rename replaces a file.
-                let (temporary, ()) = Temporary::make(folder_of(path), |path| link(&self.file, path))?;
+                let (temporary, _) = Temporary::make(folder_of(path), |path| {
+                    link(&self.file, path).map(|()| &self.file)
+                })?;
                 temporary.persist(path, true)?;
             }
             None => link(&self.file, path)?,

@@ -6,13 +6,16 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Take, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, symlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, fchmod, mkdirat, openat, readlinkat, statat, symlinkat,
+    unlinkat,
+};
 use rustix::io::Errno;
 use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
@@ -141,7 +144,7 @@ impl Places {
 }
 
 /// The paths of what is in a folder, the last one first.
-fn names(folder: &OwnedFd, path: &Path) -> io::Result<Vec<PathBuf>> {
+fn names(folder: impl AsFd, path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
@@ -341,6 +344,72 @@ impl Read for Whole {
     }
 }
 
+/// Makes a folder that its owner alone can enter, and opens it.
+///
+/// # Errors
+///
+/// If the name now leads to a folder with something in it, or of another owner than files have that are made there.
+pub fn make(path: &Path, owner: u32) -> io::Result<File> {
+    mkdirat(CWD, path, Mode::RWXU)?;
+    let open = || {
+        let folder = File::from(openat(CWD, path, OPEN | OFlags::DIRECTORY, Mode::empty())?);
+        if folder.metadata()?.uid() != owner || !names(&folder, Path::new(""))?.is_empty() {
+            return Err(io::Error::other("changed while it was made"));
+        }
+        Ok(folder)
+    };
+    open().inspect_err(|_| drop(fs::remove_dir(path)))
+}
+
+/// Removes everything in a folder, whatever the modes of those below forbid. No link is followed.
+pub fn empty(folder: &File) -> io::Result<()> {
+    let mut paths = names(folder, Path::new(""))?;
+    let mut places = Places::new(folder.try_clone()?.into());
+    while let Some(path) = paths.last() {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            break;
+        };
+        let parent = places.at(above)?;
+        let found = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
+            unlinkat(parent, name, AtFlags::empty())?;
+        } else if let Err(error) = unlinkat(parent, name, AtFlags::REMOVEDIR) {
+            unlock(parent, name)?;
+            let inside = openat(parent, name, OPEN | OFlags::DIRECTORY, Mode::empty())?;
+            let mut entries = names(&inside, path)?;
+            if entries.is_empty() {
+                return Err(error.into());
+            }
+            places.enter(path.clone(), inside);
+            // Before the folder itself.
+            paths.append(&mut entries);
+            continue;
+        }
+        paths.pop();
+    }
+    Ok(())
+}
+
+/// Lets a folder be read and changed, which may be needed to open it.
+fn unlock(parent: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = openat(parent, name, flags, Mode::empty())?;
+        // `fchmod` does not take it.
+        let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        fs::set_permissions(path, Permissions::from_mode(0o700))
+    }
+    #[cfg(not(target_os = "linux"))]
+    Ok(rustix::fs::chmodat(
+        parent,
+        name,
+        Mode::RWXU,
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?)
+}
+
 /// Makes what a tar stream has in a folder, which must be empty and whose owner alone can enter it.
 ///
 /// In a temporary folder nothing is made any more once a signal removes it.
@@ -353,16 +422,15 @@ impl Read for Whole {
 /// # Errors
 ///
 /// One that has no number of the system's says what is wrong with the archive.
-pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
+pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
     let mut archive = Archive::new(stream);
     let [mut long_name, mut long_link] = [None, None];
-    let root = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = rustix::fs::open(folder, root, Mode::empty())?;
-    let mut places = Places::new(root);
+    let mut places = Places::new(folder.try_clone()?.into());
     // Those that the next entry may be in, each in the one before.
     let mut folders: Vec<(PathBuf, u32)> = Vec::new();
-    let leave = |(path, mode): (PathBuf, u32)| {
-        inside(|| fs::set_permissions(folder.join(path), Permissions::from_mode(mode)))
+    let leave = |places: &mut Places, (path, mode): (PathBuf, u32)| {
+        let folder = places.at(&path)?;
+        inside(|| fchmod(folder, Mode::from_raw_mode(mode))).map_err(io::Error::from)
     };
     // Raw: otherwise the names would be read to memory however long they are.
     for entry in archive.entries()?.raw(true) {
@@ -397,7 +465,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
             return Err(refused(&name, "name"));
         }
         while let Some(left) = folders.pop_if(|(path, _)| !name.starts_with(path)) {
-            leave(left)?;
+            leave(&mut places, left)?;
         }
         let parent = places.at(above).map_err(|error| match error.kind() {
             // The last one is a folder that was left and that nobody can enter.
@@ -439,7 +507,10 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
         }
     }
     // Only once they are left: nothing could be made in some of them.
-    folders.into_iter().rev().try_for_each(leave)
+    folders
+        .into_iter()
+        .rev()
+        .try_for_each(|left| leave(&mut places, left))
 }
 
 fn refused(name: &Path, what: &str) -> io::Error {

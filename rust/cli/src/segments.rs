@@ -261,7 +261,7 @@ fn unpack(
     };
     // What follows the end of the archive must be verified too.
     let unpacked =
-        folder::unpack(&mut reader, folder.path()).and_then(|()| io::copy(&mut reader, &mut io::sink()));
+        folder::unpack(&mut reader, &folder.folder).and_then(|()| io::copy(&mut reader, &mut io::sink()));
     match (unpacked, &reader.failed) {
         (Ok(_), _) => folder.commit(),
         (Err(_), Some(error)) => Err(failed(error, reader.at)),

@@ -1,22 +1,25 @@
 //! Temporary files and folders with a name. They do not outlive the process: a signal that ends it removes them too.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
+use std::borrow::Borrow;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io, thread};
 
-use tempfile::TempPath;
+use tempfile::{PathPersistError, TempPath};
+
+use crate::files::is_same;
+use crate::folder;
 
 /// Those that there are. Whoever makes, renames or removes one, or makes something in one, holds the lock meanwhile, so that
 /// none is forgotten. A signal that ends the process takes it for good.
-static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static ALL: Mutex<Vec<(PathBuf, Arc<File>)>> = Mutex::new(Vec::new());
 
 /// A signal is about to end the process.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-fn all() -> MutexGuard<'static, Vec<PathBuf>> {
+fn all() -> MutexGuard<'static, Vec<(PathBuf, Arc<File>)>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -43,12 +46,16 @@ pub fn is_ignored(signal: i32) -> bool {
     signals::mask(&["SigIgn:"]) >> (signal - 1) & 1 == 1
 }
 
-/// The name `.veriplex-*.tmp` of a file or folder, which is removed on drop.
-pub struct Temporary(Option<TempPath>);
+/// The name `.veriplex-*.tmp` of a file or folder, which is removed on drop. It is open, since others may give its name to
+/// something else.
+pub struct Temporary(Option<(TempPath, Arc<File>)>);
 
 impl Temporary {
     /// Gives `make` names in a folder until there was none of that name.
-    pub fn make<T>(folder: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(Self, T)> {
+    pub fn make<T: Borrow<File>>(
+        folder: &Path,
+        make: impl FnMut(&Path) -> io::Result<T>,
+    ) -> io::Result<(Self, T)> {
         guard()?;
         check_removable(folder)?;
         let mut all = all();
@@ -57,28 +64,29 @@ impl Temporary {
             .suffix(".tmp")
             .make_in(folder, make)?;
         let (made, path) = made.into_parts();
-        all.push(path.to_path_buf());
-        Ok((Self(Some(path)), made))
-    }
-
-    pub fn path(&self) -> &Path {
-        self.0.as_deref().unwrap_or(Path::new(""))
+        let file = made.borrow().try_clone();
+        let file = Arc::new(file.inspect_err(|_| remove(&path, made.borrow()))?);
+        all.push((path.to_path_buf(), file.clone()));
+        Ok((Self(Some((path, file))), made))
     }
 
     /// Renames the file or folder. If that fails, it is removed. A folder replaces nothing but an empty one.
     pub fn persist(mut self, destination: &Path, replace: bool) -> io::Result<()> {
         let mut all = all();
-        let Some(path) = self.0.take() else {
+        let Some((path, file)) = self.0.take() else {
             return Ok(());
         };
-        all.retain(|other| *other != *path);
-        let result = if replace {
+        all.retain(|(other, _)| *other != *path);
+        let result = if !is_same(&file, fs::symlink_metadata(&path)) {
+            let error = io::Error::other("changed while it was made");
+            Err(PathPersistError { error, path })
+        } else if replace {
             path.persist(destination)
         } else {
             path.persist_noclobber(destination)
         };
         result.map_err(|mut failed| {
-            remove(&failed.path);
+            remove(&failed.path, &file);
             failed.path.disable_cleanup(true);
             failed.error
         })
@@ -87,10 +95,10 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if let Some(mut path) = self.0.take() {
+        if let Some((mut path, file)) = self.0.take() {
             let mut all = all();
-            all.retain(|other| *other != *path);
-            remove(&path);
+            all.retain(|(other, _)| *other != *path);
+            remove(&path, &file);
             path.disable_cleanup(true);
         }
     }
@@ -101,7 +109,7 @@ impl Drop for Temporary {
 fn check_removable(folder: &Path) -> io::Result<()> {
     use rustix::fs::{IFlags, ioctl_getflags};
     // Not every file system has flags, and not every folder can be read.
-    let flags = fs::File::open(folder).map(ioctl_getflags);
+    let flags = File::open(folder).map(ioctl_getflags);
     if matches!(flags, Ok(Ok(flags)) if flags.contains(IFlags::APPEND)) {
         return Err(io::Error::other(
             "in an append-only folder, where no name can be removed",
@@ -127,21 +135,11 @@ pub fn inside<T>(make: impl FnOnce() -> T) -> T {
 }
 
 /// Removes a file or a folder, while the lock is held.
-fn remove(path: &Path) {
-    if fs::remove_file(path).is_err() {
-        unlock(path);
-        let _ = fs::remove_dir_all(path);
-    }
-}
-
-/// Lets everything in a folder be removed, which its modes may forbid.
-fn unlock(folder: &Path) {
-    let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            unlock(&entry.path());
-        }
+fn remove(path: &Path, made: &File) {
+    // A file has nothing in it. A folder is emptied wherever it is by now.
+    let _ = folder::empty(made);
+    if is_same(made, fs::symlink_metadata(path)) && fs::remove_file(path).is_err() {
+        let _ = fs::remove_dir(path);
     }
 }
 
@@ -212,8 +210,8 @@ mod signals {
                 }
                 super::ENDS.store(true, Ordering::Relaxed);
                 let all = super::all();
-                for path in &*all {
-                    super::remove(path);
+                for (path, file) in &*all {
+                    super::remove(path, file);
                 }
                 // Ends the process, while nobody else can make or rename one.
                 terminal::shown(|| {

@@ -579,6 +579,109 @@ fn a_signal_ends_the_making_of_files() {
     }
 }
 
+/// Whoever may rename in the folder around puts another one under the temporary name, with a link to ours.
+#[test]
+#[cfg(target_os = "linux")]
+fn another_folder_under_the_temporary_name() {
+    let mut archive = Builder::new(Vec::new());
+    let mut header = Header::new_gnu();
+    header.set_entry_type(EntryType::Directory);
+    header.set_size(0);
+    header.set_mode(0);
+    archive.append_data(&mut header, "sub", &b""[..]).unwrap();
+    for number in 0..50 {
+        let mut header = Header::new_gnu();
+        header.set_size(100_000);
+        header.set_mode(0o600);
+        let name = format!("sub/{number}");
+        archive.append_data(&mut header, name, &*noise(100_000)).unwrap();
+    }
+    // Before this one, the folder gets its mode.
+    header.set_entry_type(EntryType::Regular);
+    archive.append_data(&mut header, "z", &b""[..]).unwrap();
+    let archive = archive.into_inner().unwrap();
+    let sealed = segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &archive);
+    let (first, rest) = sealed.split_at(3_000_000);
+    for ends in ["whole", "cut", "signal"] {
+        let folder = Folder::new();
+        for name in ["theirs/kept", "ours/inside"] {
+            fs::create_dir_all(folder.path(name)).unwrap();
+            fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        fs::set_permissions(folder.path("ours"), PermissionsExt::from_mode(0o755)).unwrap();
+        symlink(folder.path("ours"), folder.path("theirs/sub")).unwrap();
+        folder.write("theirs/kept/file", b"as it was");
+        let mut child = folder
+            .command(&[&DECRYPT[..], &["-o", "out"]].concat())
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(first).unwrap();
+        let start = SystemTime::now();
+        let name = loop {
+            let mut names = folder.names().into_iter();
+            if let Some(name) = names.find(|name| name.starts_with(".veriplex-"))
+                && folder.path(&name).join("sub/3").exists()
+            {
+                break name;
+            }
+            assert!(start.elapsed().unwrap() < Duration::from_secs(30));
+            thread::sleep(Duration::from_millis(5));
+        };
+        fs::rename(folder.path(&name), folder.path("aside")).unwrap();
+        fs::rename(folder.path("theirs"), folder.path(&name)).unwrap();
+        let before = (tree(&folder.path(&name)), tree(&folder.path("ours")));
+        match ends {
+            "whole" => stdin.write_all(rest).unwrap(),
+            "cut" => {}
+            _ => {
+                let pid = rustix::process::Pid::from_child(&child);
+                rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+                child.wait().unwrap();
+            }
+        }
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert_ne!(output.status.code(), Some(0), "{ends}");
+        if ends == "whole" {
+            fails(&output, IO, "out", "changed while it was made");
+        }
+        let after = (tree(&folder.path(&name)), tree(&folder.path("ours")));
+        assert!(before == after, "{ends}: {after:?}");
+        assert!(!folder.path("out").exists(), "{ends}");
+        // Nothing of the plaintext is left in the other one.
+        assert_eq!(fs::read_dir(folder.path("aside")).unwrap().count(), 0, "{ends}");
+    }
+}
+
+/// More of them in one another than a process may have open, without any right.
+#[test]
+fn deep_unfinished_folders_are_removed() {
+    let folder = Folder::new();
+    let mut archive = Builder::new(Vec::new());
+    for depth in 1..1500 {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Directory);
+        header.set_size(0);
+        header.set_mode(0);
+        let name = vec!["a"; depth].join("/");
+        archive.append_data(&mut header, name, &b""[..]).unwrap();
+    }
+    // All have their modes, and then the end is damaged.
+    let mut header = Header::new_gnu();
+    header.set_size(0);
+    header.set_mode(0);
+    archive.append_data(&mut header, "z", &b""[..]).unwrap();
+    let archive = archive.into_inner().unwrap();
+    let mut sealed = segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &archive);
+    *sealed.last_mut().unwrap() ^= 1;
+    folder.write("in.vpx", &sealed);
+    let output = run(&folder, DECRYPT, &["-o", "out", "in.vpx"]);
+    fails(&output, UNVERIFIED, "in.vpx", "damaged");
+    assert_eq!(folder.names(), ["in.vpx"]);
+}
+
 #[test]
 fn outputs_in_a_folder() {
     let folder = Folder::new();
@@ -748,7 +851,8 @@ fn folders_that_are_left_have_their_modes() {
     };
     let mut at_end = None;
     let stream = Ends(&bytes[..bytes.len() - 1024], || at_end = Some(modes()));
-    veriplex_cli::folder::unpack(stream, &folder.path("new")).unwrap();
+    let new = File::open(folder.path("new")).unwrap();
+    veriplex_cli::folder::unpack(stream, &new).unwrap();
     assert_eq!(at_end, Some([0o500, 0o500, 0o700]));
     assert_eq!(modes(), [0o500; 3]);
     for name in ["new/a", "new/c"] {
