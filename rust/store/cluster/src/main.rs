@@ -23,7 +23,7 @@ const USAGE: &str = "usage: veriplex-cluster scheduler PORT
 /// An executor says that it is there every so many seconds.
 const HEARTBEAT: u64 = 2;
 /// One that has not said so for as many is lost, and what it did is done again.
-const TIMEOUT: u64 = 10;
+const TIMEOUT: u64 = 30;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
