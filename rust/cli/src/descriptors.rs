@@ -2,8 +2,7 @@
 //! could get the number of one that is not open.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -48,24 +47,6 @@ pub fn named(path: &Path) -> Option<&'static File> {
 pub fn numbered(number: i32) -> Option<&'static File> {
     let mut taken = TAKEN.get()?.values();
     taken.find(|(other, _)| *other == number).map(|(_, file)| file)
-}
-
-/// Which descriptor of this process has this name in a folder, whether it is open or not.
-pub fn number(folder: &Path, name: &OsStr) -> Option<i32> {
-    let number = name.to_str()?.parse().ok()?;
-    let is_here = folder.as_os_str().is_empty();
-    is_of_descriptors(if is_here { Path::new(".") } else { folder }).then_some(number)
-}
-
-/// Whether this folder has the descriptors of this process; of its threads, which have the same, it may be.
-fn is_of_descriptors(folder: &Path) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    folder == Path::new("/dev/fd")
-        || real(folder).is_some_and(|folder| {
-            Some(&*folder) == real(Path::new("/dev/fd")).as_deref()
-                || folder.ends_with("fd")
-                    && real(Path::new("/proc/self")).is_some_and(|own| folder.starts_with(own))
-        })
 }
 
 /// What gives this process its own descriptors. To open them by their names would open what they are open to once more: from

@@ -1,16 +1,14 @@
 //! Where a path leads: found once, a name at a time from a folder that is open. What is replaced or opened then is what was
 //! found, whoever changes names meanwhile.
 
-use std::ffi::{CString, OsString};
-use std::io;
+use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
 use rustix::io::Errno;
-
-use crate::descriptors;
 
 /// What a path names.
 pub enum Destination {
@@ -54,6 +52,14 @@ pub fn find(path: &Path) -> io::Result<Destination> {
     })
 }
 
+/// Removes a file that this process made: never one to which another user's link leads by now.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match find(path)? {
+        Destination::Name(place) => fs::remove_file(&place.path),
+        Destination::Descriptor(_) => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
 /// Where an input is, whose links may be anybody's.
 pub fn find_input(path: &Path) -> io::Result<Destination> {
     walk(path, |_| Ok(()))
@@ -77,7 +83,7 @@ fn walk(path: &Path, check: impl Fn(u32) -> io::Result<()>) -> io::Result<Destin
     let (mut links, mut is_link) = (0, false);
     while let Some(name) = rest.pop() {
         let is_last = rest.is_empty();
-        if is_last && let Some(number) = descriptors::number(&shown, &name) {
+        if is_last && let Some(number) = descriptor(&shown, &name) {
             return Ok(Destination::Descriptor(number));
         }
         let mut flags = FOLDER | OFlags::NOFOLLOW;
@@ -167,4 +173,22 @@ fn behind(folder: &OwnedFd, shown: &Path) -> PathBuf {
         return open;
     }
     shown.to_owned()
+}
+
+/// Which descriptor of this process has this name in a folder, whether it is open or not.
+fn descriptor(folder: &Path, name: &OsStr) -> Option<i32> {
+    let number = name.to_str()?.parse().ok()?;
+    let is_here = folder.as_os_str().is_empty();
+    is_of_descriptors(if is_here { Path::new(".") } else { folder }).then_some(number)
+}
+
+/// Whether this folder has the descriptors of this process; of its threads, which have the same, it may be.
+fn is_of_descriptors(folder: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    folder == Path::new("/dev/fd")
+        || real(folder).is_some_and(|folder| {
+            Some(&*folder) == real(Path::new("/dev/fd")).as_deref()
+                || folder.ends_with("fd")
+                    && real(Path::new("/proc/self")).is_some_and(|own| folder.starts_with(own))
+        })
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::process::Gid;
-use socket2::SockRef;
+use socket2::{SockRef, Type};
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
@@ -19,7 +19,8 @@ use crate::destination::{self, Destination, Place};
 use crate::device;
 use crate::error::Error;
 use crate::folder;
-use crate::places::{self, Written, check_unwritten, folder_of, is_stdio, stream};
+use crate::open_folders;
+use crate::places::{self, Written, check_unwritten, folder_of, is_same, is_stdio, stream};
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
 use crate::terminal_quoting::quoted;
@@ -29,8 +30,10 @@ pub const CHUNK: usize = 1024 * RATE;
 
 /// Standard input.
 pub fn stdin() -> Result<io::Stdin, Error> {
-    check_open(io::stdin(), "standard input", OFlags::RDONLY)?;
-    unless_closed(io::stdin(), "standard input")
+    let name = "standard input";
+    check_open(io::stdin(), name, OFlags::RDONLY)?;
+    check_stream(io::stdin()).map_err(|error| Error::io(name, error))?;
+    unless_closed(io::stdin(), name)
 }
 
 /// Standard output, for what would be lost without it.
@@ -88,11 +91,20 @@ pub fn as_socket<S: AsFd>(stream: &S) -> Option<SockRef<'_>> {
     socket.r#type().is_ok().then_some(socket)
 }
 
+/// An error for a socket of messages: what does not fit into a buffer would be lost, and an empty one would be the end.
+fn check_stream(stream: impl AsFd) -> io::Result<()> {
+    match as_socket(&stream).map(|socket| socket.r#type()).transpose()? {
+        None | Some(Type::STREAM) => Ok(()),
+        Some(_) => Err(io::Error::other("a socket of messages is no stream")),
+    }
+}
+
 /// Where a stream has ended: an error if that may have been a reset, since both directions of the socket are closed. The
 /// system reports a reset once only, and a write may have been told, also one of another process.
 pub fn check_end(stream: impl AsFd) -> io::Result<()> {
     if as_socket(&stream).is_some_and(|socket| socket.peer_addr().is_err()) {
-        return Err(io::ErrorKind::ConnectionReset.into());
+        let reason = "connection reset, or another program shut it for sending";
+        return Err(io::Error::new(io::ErrorKind::ConnectionReset, reason));
     }
     Ok(())
 }
@@ -119,6 +131,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
     }
+    check_stream(&file)?;
     Ok(file)
 }
 
@@ -547,7 +560,7 @@ impl Output {
                 "already exists, and a folder never overwrites anything",
             ));
         }
-        let make = |owner| Temporary::make(folder_of(&place.path), |path| folder::make(path, owner));
+        let make = |owner| Temporary::make(folder_of(&place.path), |path| open_folders::make(path, owner));
         let (temporary, folder) = file
             .metadata()
             .and_then(|file| make(file.uid()))
@@ -657,13 +670,6 @@ impl Existing {
             },
         )
     }
-}
-
-/// Whether what was found is this file.
-pub fn is_same(file: &File, found: io::Result<Metadata>) -> bool {
-    let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
-    let opened = identity(file.metadata());
-    opened.is_some() && opened == identity(found)
 }
 
 /// Locks a file for one process that changes it.

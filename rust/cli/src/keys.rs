@@ -46,10 +46,11 @@ use veriplex::{Key, Label, TAG_LEN, hybrid, keys, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
+use crate::destination;
 use crate::error::{Error, Status};
-use crate::files::{self, Existing, Output, Readers, is_same};
+use crate::files::{self, Existing, Output, Readers};
 use crate::password::{self, Password, Source};
-use crate::places::is_stdio;
+use crate::places::{is_same, is_stdio};
 use crate::terminal_quoting::{quoted, visible};
 use crate::text;
 
@@ -471,7 +472,7 @@ pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Resul
     // This one first: the other one can be made of it.
     private.commit()?;
     public.commit().inspect_err(|_| {
-        let _ = fs::remove_file(path);
+        let _ = destination::remove(path);
     })?;
     print(&format!("{}\n", key.fingerprint()))
 }

@@ -32,6 +32,7 @@ pub mod files;
 pub mod folder;
 pub mod keys;
 mod levels;
+mod open_folders;
 pub mod outboards;
 mod pages;
 pub mod password;

@@ -247,3 +247,10 @@ impl Drop for Written {
         }
     }
 }
+
+/// Whether what was found is this file.
+pub fn is_same(file: &File, found: io::Result<Metadata>) -> bool {
+    let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    let opened = identity(file.metadata());
+    opened.is_some() && opened == identity(found)
+}

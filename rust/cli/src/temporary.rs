@@ -9,8 +9,8 @@ use std::{fs, io, thread};
 
 use tempfile::{PathPersistError, TempPath};
 
-use crate::files::is_same;
-use crate::folder;
+use crate::open_folders;
+use crate::places::is_same;
 
 /// Those that there are. Whoever makes, renames or removes one, or makes something in one, holds the lock meanwhile, so that
 /// none is forgotten. A signal that ends the process takes it for good.
@@ -137,7 +137,7 @@ pub fn inside<T>(make: impl FnOnce() -> T) -> T {
 /// Removes a file or a folder, while the lock is held.
 fn remove(path: &Path, made: &File) {
     // A file has nothing in it. A folder is emptied wherever it is by now.
-    let _ = folder::empty(made);
+    let _ = open_folders::empty(made);
     if is_same(made, fs::symlink_metadata(path)) && fs::remove_file(path).is_err() {
         let _ = fs::remove_dir(path);
     }

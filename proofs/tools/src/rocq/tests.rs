@@ -1,3 +1,5 @@
+//! What the program refuses, and that the table has what it names.
+
 use std::slice;
 
 use super::*;

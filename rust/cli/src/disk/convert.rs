@@ -37,7 +37,7 @@
 //! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all; if a folder cannot be
 //! synchronised, the file system takes no more changes, as a journal that cannot be written sees to.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -55,6 +55,7 @@ use super::image::Image;
 use super::marker::Marker;
 use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 use crate::crypt::{Secret, random};
+use crate::destination;
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers, beside, lock, lock_if_there, read_up_to, sync_folder};
 use crate::progress::Progress;
@@ -943,7 +944,7 @@ fn save_with_room(
     output.commit()?;
     sync_folder(path).map_err(|error| {
         if existing != Existing::Replaced {
-            let _ = fs::remove_file(path);
+            let _ = destination::remove(path);
         }
         failed(error)
     })
@@ -969,7 +970,7 @@ fn reserve(_: &File, _: u64) -> io::Result<()> {
 
 /// Removes a file, if it is there; it is gone from the disk when this returns.
 pub fn remove(path: &Path) -> io::Result<()> {
-    if_there(fs::remove_file(path))?;
+    if_there(destination::remove(path))?;
     sync_folder(path)
 }
 

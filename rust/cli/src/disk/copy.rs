@@ -14,8 +14,8 @@ use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTEN
 use crate::crypt::{Job, Range, Secret};
 use crate::destination::{self, Destination};
 use crate::error::{Error, warn};
-use crate::files::{Existing, Output, Readers, beside, is_same, lock_if_there};
-use crate::places::is_stdio;
+use crate::files::{Existing, Output, Readers, beside, lock_if_there};
+use crate::places::{is_same, is_stdio};
 use crate::progress::Progress;
 use crate::terminal_quoting::quoted;
 

@@ -90,12 +90,15 @@ impl Image {
         }
         let mut options = OpenOptions::new();
         options.read(true).write(write);
-        if is_device && write {
-            // Linux then refuses one that is mounted.
-            options.custom_flags(OFlags::EXCL.bits().cast_signed());
-        }
+        let mut flags = OFlags::empty();
+        // Linux then refuses a device that is mounted.
+        flags.set(OFlags::EXCL, is_device && write);
+        options.custom_flags(flags.bits().cast_signed());
         let file = match destination::find(path) {
-            Ok(Destination::Name(place)) if write => options.open(&place.path),
+            // Whoever may change its folder may have put a link there since.
+            Ok(Destination::Name(place)) if write => options
+                .custom_flags((flags | OFlags::NOFOLLOW).bits().cast_signed())
+                .open(&place.path),
             Err(error) if write => Err(error),
             _ => options.open(path),
         };

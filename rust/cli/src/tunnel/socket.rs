@@ -84,13 +84,21 @@ impl Address {
                 let addresses = timeout_at(deadline, lookup(address)).await??;
                 connect_any(&addresses, carries, deadline).await
             }
-            Self::Unix(path) => timeout_at(deadline, UnixStream::connect(path))
-                .await?
-                .map(Socket::Unix),
+            Self::Unix(path) => timeout_at(deadline, connect_unix(path)).await?,
             Self::Systemd(_) => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "not a listening socket",
             )),
+        }
+    }
+}
+
+/// Waits while too many connections wait to be accepted: the system then says so at once.
+async fn connect_unix(path: &Path) -> io::Result<Socket> {
+    loop {
+        match UnixStream::connect(path).await {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(Duration::from_millis(20)).await,
+            connected => return connected.map(Socket::Unix),
         }
     }
 }

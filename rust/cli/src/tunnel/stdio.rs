@@ -26,11 +26,11 @@ pub struct Stdio {
 impl Stdio {
     /// From here on, the close of a TCP socket is a reset, until its end is shown.
     pub fn new() -> Result<Self, Error> {
-        files::stdin()?;
-        let stdout = files::stdout()?;
-        if let Some(socket) = as_socket(&stdout) {
+        if let Some(socket) = as_socket(&io::stdout()) {
             cut_is_reset(&socket).map_err(|error| Error::io("standard output", error))?;
         }
+        files::stdin()?;
+        files::stdout()?;
         let null = OpenOptions::new().write(true).open("/dev/null");
         Ok(Self {
             stdin: tokio::io::stdin(),

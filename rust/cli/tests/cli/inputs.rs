@@ -33,6 +33,25 @@ fn descriptors_are_read_from_where_they_are() {
     }
 }
 
+/// Of a message that is longer than a buffer, the rest would be lost.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_socket_of_messages_is_no_stream() {
+    use socket2::{Domain, Socket, Type};
+    let folder = Folder::new();
+    for kind in [Type::SEQPACKET, Type::DGRAM] {
+        for input in ["-", "/dev/fd/0"] {
+            let (inside, outside) = Socket::pair(Domain::UNIX, kind, None).unwrap();
+            outside.send(b"abc").unwrap();
+            let inside = std::os::fd::OwnedFd::from(inside);
+            let mut command = folder.command(&["encrypt", "-k", "key", "-o", "sealed", input]);
+            let output = command.stdin(inside).output().unwrap();
+            fails_with(&output, IO, &["is no stream"]);
+            assert!(!folder.path("sealed").exists());
+        }
+    }
+}
+
 /// The system reports a reset only once. Who reads after that finds an end, which is none.
 #[test]
 #[cfg(unix)]
