@@ -1,17 +1,8 @@
 //! The hardware backend is chosen only where the CPU has every feature that its code uses.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use veriplex_assurance::evidence::{read, root};
 use veriplex_lift::table::TABLE;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn source(path: &str) -> String {
-    let path = root().join(path);
-    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
 
 /// The strings between two texts.
 fn quoted(text: &str, before: &str, after: &str) -> BTreeSet<String> {
@@ -25,7 +16,7 @@ fn quoted(text: &str, before: &str, after: &str) -> BTreeSet<String> {
 fn what_is_detected_is_what_the_code_uses() {
     for level in &TABLE.levels {
         let backend = format!("rust/src/backend/{}", level.backend);
-        let detected = quoted(&source(&format!("{backend}/declarations.rs")), "features [", "]");
+        let detected = quoted(&read(&format!("{backend}/declarations.rs")), "features [", "]");
         let needed = TABLE
             .of_level(level)
             .flat_map(|kernel| &kernel.levels[&level.name].features);
@@ -34,7 +25,7 @@ fn what_is_detected_is_what_the_code_uses() {
         let levels = levels
             .iter()
             .filter(|path| root().join(path).exists())
-            .map(|path| source(path));
+            .map(|path| read(path));
         let detects = |text: String| {
             let (_, level) = text.split_once("const LEVEL: Level = ")?;
             let (_, detect) = level.split_once("detect: ")?;
@@ -51,7 +42,7 @@ fn what_is_detected_is_what_the_code_uses() {
         if !root().join(&path).exists() {
             continue;
         }
-        let intrinsics = source(&path);
+        let intrinsics = read(&path);
         let detected = quoted(&intrinsics, "cpufeatures::new!(features, ", ");");
         let mut enabled = BTreeSet::new();
         for list in intrinsics.split("target_feature(enable = \"").skip(1) {
@@ -63,10 +54,10 @@ fn what_is_detected_is_what_the_code_uses() {
         assert_eq!(detected, enabled, "{backend}/intrinsics.rs");
     }
     // The list goes whole into the detection, and that into the level.
-    let kernels = source("rust/src/backend/kernels.rs");
+    let kernels = read("rust/src/backend/kernels.rs");
     assert!(kernels.contains("cpufeatures::new!(features, $($feature),*);"));
     // Portable code for AVX2.
-    let chacha = source("rust/src/backend/chacha.rs");
+    let chacha = read("rust/src/backend/chacha.rs");
     assert_eq!(
         quoted(&chacha, "target_feature(enable = ", ")]"),
         BTreeSet::from(["avx2".to_owned()])

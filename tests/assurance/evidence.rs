@@ -95,6 +95,29 @@ pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The files in a folder of the repository and in those in it, without what is built there.
+///
+/// # Panics
+///
+/// If one of the folders cannot be read.
+#[must_use]
+pub fn files_under(folder: &str) -> Vec<PathBuf> {
+    let mut folders = vec![root().join(folder)];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if !path.is_dir() {
+                files.push(path);
+            } else if !["target", "build"].contains(&&*name) && !name.starts_with('.') {
+                folders.push(path);
+            }
+        }
+    }
+    files
+}
+
 /// A file, by its path from the root.
 ///
 /// # Panics

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use syn::{Item, UseTree, Visibility};
-use veriplex_assurance::evidence::{Theorems, inventory, read, root};
+use veriplex_assurance::evidence::{Theorems, files_under, inventory, read, root};
 use veriplex_lift::table::TABLE;
 
 /// Whether `make TARGET` or `FILE::TEST` exists. An ignored test counts only if a Makefile runs it by name.
@@ -350,7 +350,7 @@ fn undefined<'t>(text: &'t str, defined: &BTreeSet<String>) -> Vec<&'t str> {
 }
 
 /// The names that sources in this folder define.
-fn definitions(folder: &Path, names: &mut BTreeSet<String>) {
+fn definitions(folder: &str, names: &mut BTreeSet<String>) {
     const DEFINING: [&str; 14] = [
         "fn",
         "mod",
@@ -367,14 +367,8 @@ fn definitions(folder: &Path, names: &mut BTreeSet<String>) {
         "Record",
         "Example",
     ];
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-        let path = entry.path();
-        if entry.file_type().unwrap().is_dir() && entry.file_name() != "target" {
-            definitions(&path, names);
-        } else if path
-            .extension()
-            .is_some_and(|end| ["cry", "rs", "v"].iter().any(|own| end == *own))
-        {
+    for path in files_under(folder) {
+        if (path.extension()).is_some_and(|end| ["cry", "rs", "v"].iter().any(|own| end == *own)) {
             let text = fs::read_to_string(path).unwrap();
             let words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
             let defined = words.windows(2).filter(|pair| DEFINING.contains(&pair[0]));
@@ -390,7 +384,7 @@ fn documents_name_only_what_is_defined() {
     let mut defined: BTreeSet<String> = theorems.rocq.iter().chain(theorems.saw.keys()).cloned().collect();
     defined.extend(TABLE.all().map(|(_, kernel)| kernel.name.clone()));
     for folder in ["proofs", "rust", "spec", "tests"] {
-        definitions(&root().join(folder), &mut defined);
+        definitions(folder, &mut defined);
     }
     let planted = "`transcript_injective`, `Sound.kernels_in_protocol_x86_64`, `simpira1024_permute`, `no_theorem_of_this_name`";
     assert_eq!(undefined(planted, &defined), ["no_theorem_of_this_name"]);

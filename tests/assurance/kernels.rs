@@ -7,18 +7,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use veriplex_assurance::evidence::{read, root};
 use veriplex_lift::sha256;
 use veriplex_lift::table::{Access, Argument, Kernel, Level, TABLE};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
-}
 
 /// Reports what is wrong with an assembly file. It must contain the hashes of the files it was made from and of its
 /// own body.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Item, UseTree};
+use veriplex_assurance::evidence::files_under;
 
 /// From the lowest to the highest: the folders of `rust/src`.
 const LAYERS: [&str; 7] = [
@@ -397,31 +398,16 @@ fn planted_uses_are_seen() {
 /// Generated files are included in a module, where such a line cannot stand.
 const WITHOUT_LINE: &str = "declarations.rs";
 
-/// The files below a folder of the project that do not begin with a `//!` line.
-fn silent(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap();
-        if path.is_dir() {
-            if name != "target" {
-                silent(&path, files);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && name != WITHOUT_LINE
-            && !fs::read_to_string(&path).unwrap().starts_with("//! ")
-        {
-            files.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_module_says_what_it_is_for() {
-    let mut files = Vec::new();
-    for folder in [
+    let folders = [
         "benches", "examples", "fuzz", "proofs", "rust", "site", "spec", "tests",
-    ] {
-        silent(&Path::new("../..").join(folder), &mut files);
-    }
+    ];
+    let mut files: Vec<PathBuf> = folders.into_iter().flat_map(files_under).collect();
+    files.retain(|path| {
+        path.extension().is_some_and(|extension| extension == "rs")
+            && !path.ends_with(WITHOUT_LINE)
+            && !fs::read_to_string(path).unwrap().starts_with("//! ")
+    });
     assert!(files.is_empty(), "without a //! line: {files:#?}");
 }

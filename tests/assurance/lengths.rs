@@ -13,6 +13,7 @@ use std::{env, fs};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens as _;
+use veriplex_assurance::evidence::{files_under, root};
 
 /// Functions of `veriplex::protocol::Protocol`, and the parameter that is their data. There may be several instances.
 const ROOTS: [(&str, &str); 13] = [
@@ -487,23 +488,23 @@ fn large_numbers_are_seen() {
 /// branch that only long messages take, or a number that wraps, is seen here.
 #[test]
 fn no_layer_singles_out_a_large_number() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rust/src");
-    let mut todo = [
+    let source = root().join("rust/src");
+    let layers = [
         "base/in_out.rs",
         "duplex",
         "protocol",
         "schemes/seekable",
         "schemes/tree",
-    ]
-    .map(|path| root.join(path))
-    .to_vec();
+    ];
     let mut found = BTreeMap::new();
-    while let Some(path) = todo.pop() {
-        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            todo.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if !["protocol/model.rs", "protocol/many/tests.rs"].contains(&name.as_str()) {
-            found.insert(name, large(&fs::read_to_string(path).unwrap()).join(", "));
+    for path in files_under("rust/src") {
+        let name = path.strip_prefix(&source).unwrap();
+        let is_test = ["protocol/model.rs", "protocol/many/tests.rs"]
+            .map(Path::new)
+            .contains(&name);
+        if layers.iter().any(|layer| name.starts_with(layer)) && !is_test {
+            let large = large(&fs::read_to_string(&path).unwrap()).join(", ");
+            found.insert(name.to_str().unwrap().to_owned(), large);
         }
     }
     assert!(found.len() > 15, "{found:?}");

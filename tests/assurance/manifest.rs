@@ -4,8 +4,7 @@
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use veriplex_assurance::evidence::inventory;
+use veriplex_assurance::evidence::{files_under, inventory, root};
 use veriplex_lift::table::TABLE;
 use veriplex_lift::{packages, sha256};
 
@@ -19,10 +18,6 @@ mod addresses;
 
 const STALE: &str = "is not what was proved: run `make proofs`";
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn manifest() -> Value {
     let text = std::fs::read(root().join("proofs/generated/manifest.json")).unwrap();
     serde_json::from_slice(&text).unwrap()
@@ -34,19 +29,6 @@ fn entries<'a>(manifest: &'a Value, key: &str) -> impl Iterator<Item = (&'a str,
         .unwrap()
         .iter()
         .map(|(name, value)| (name.as_str(), value))
-}
-
-/// The files in this folder and those in it.
-fn files_under(folder: &str) -> Vec<PathBuf> {
-    let mut folders = vec![root().join(folder)];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { &mut folders } else { &mut files }.push(path);
-        }
-    }
-    files
 }
 
 fn theorems(manifest: &Value) -> impl Iterator<Item = &Value> {

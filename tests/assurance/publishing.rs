@@ -2,11 +2,12 @@
 //! `deny.toml` allows; each crate says where it comes from; no packaged page links to a file that is not packaged.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
 use serde::Deserialize;
+use veriplex_assurance::evidence::{files_under, read, root};
 
 /// The published crates, in the order in which they are published, and their folders.
 const CRATES: [(&str, &str); 4] = [
@@ -64,14 +65,6 @@ struct Dep {
 #[derive(Deserialize)]
 struct DepKind {
     kind: Option<String>,
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
 fn metadata() -> Metadata {
@@ -266,19 +259,6 @@ fn packaged_pages_have_absolute_links() {
     assert!(links > 20);
 }
 
-/// The pages in a folder and in those in it.
-fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
-            pages(&path, found);
-        } else if name.ends_with(".md") {
-            found.push(path);
-        }
-    }
-}
-
 /// The anchors of a page: its headings, as GitHub writes them.
 fn anchors(page: &str) -> BTreeSet<String> {
     let slug = |heading: &str| -> String {
@@ -300,8 +280,8 @@ fn links_lead_somewhere() {
             .map(String::from)
             .into()
     );
-    let mut found = Vec::new();
-    pages(&root(), &mut found);
+    let mut found = files_under("");
+    found.retain(|path| path.extension().is_some_and(|end| end == "md"));
     let mut links = 0;
     let mut wrong = Vec::new();
     for page in found {
@@ -361,18 +341,12 @@ fn constant_secrets(source: &str) -> Vec<&str> {
 fn examples_draw_keys_and_nonces_at_random() {
     let planted = "//! ```\n//! let key = Key::from([7; 32]);\n//! ```\n//! let nonce = [1; 24];";
     assert_eq!(constant_secrets(planted), ["//! let key = Key::from([7; 32]);"]);
-    let mut paths: Vec<_> = ["README.md", "examples", "rust"]
-        .map(|path| root().join(path))
-        .into();
+    let mut paths = vec![root().join("README.md")];
+    paths.extend(["examples", "rust"].into_iter().flat_map(files_under));
+    let in_root = |path: &Path| path.strip_prefix(root()).unwrap().to_owned();
+    paths.retain(|path| in_root(path).iter().all(|name| name != "tests"));
     let mut pages = 0;
-    while let Some(path) = paths.pop() {
-        if path.ends_with("target") || path.ends_with("tests") {
-            continue;
-        }
-        if path.is_dir() {
-            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-            continue;
-        }
+    for path in paths {
         let text = |kind| (path.extension()? == kind).then(|| fs::read_to_string(&path).unwrap());
         let examples = match (text("md"), text("rs")) {
             (Some(page), _) => page,
