@@ -40,7 +40,7 @@ const FOLDER: OFlags = LOOK.union(OFlags::DIRECTORY);
 
 /// Where an output goes.
 ///
-/// As the kernel's `protected_symlinks`, but everywhere: a link of another user would choose which of our files is replaced.
+/// A link of another user would choose which of our files is replaced. The kernel's `protected_symlinks` refuses fewer.
 ///
 /// # Errors
 ///

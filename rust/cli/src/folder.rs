@@ -18,7 +18,7 @@ use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, warn};
-use crate::open_folders::{OPEN, Places, names};
+use crate::open_folders::{OPEN, OpenFolders, names};
 use crate::places::check_unwritten;
 use crate::temporary::inside;
 use crate::terminal_quoting::quoted;
@@ -64,13 +64,13 @@ pub fn walk(
             Ok(found) => found,
             Err(error) => return visit(folder, Err(error)),
         };
-    let mut places = Places::new(root);
+    let mut open = OpenFolders::new(root);
     // The paths are those still to be visited, the next last.
     while let Some(path) = paths.pop() {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             continue;
         };
-        let looked = places.at(above).and_then(|parent| look(parent, name));
+        let looked = open.at(above).and_then(|parent| look(parent, name));
         let path_shown = folder.join(&path);
         match looked {
             Ok((found, None)) => visit(&path_shown, Ok(found))?,
@@ -81,7 +81,7 @@ pub fn walk(
                     Ok(mut entries) => paths.append(&mut entries),
                     Err(error) => visit(&path_shown, Err(error))?,
                 }
-                places.enter(path, inside);
+                open.enter(path, inside);
             }
             Err(error) => visit(&path_shown, Err(error))?,
         }
@@ -291,11 +291,11 @@ impl Read for Whole {
 pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
     let mut archive = Archive::new(stream);
     let [mut long_name, mut long_link] = [None, None];
-    let mut places = Places::new(folder.try_clone()?.into());
+    let mut open = OpenFolders::new(folder.try_clone()?.into());
     // Those that the next entry may be in, each in the one before.
     let mut folders: Vec<(PathBuf, u32)> = Vec::new();
-    let leave = |places: &mut Places, (path, mode): (PathBuf, u32)| {
-        let folder = places.at(&path)?;
+    let leave = |open: &mut OpenFolders, (path, mode): (PathBuf, u32)| {
+        let folder = open.at(&path)?;
         inside(|| fchmod(folder, Mode::from_raw_mode(mode))).map_err(io::Error::from)
     };
     // Raw: otherwise the names would be read to memory however long they are.
@@ -331,9 +331,9 @@ pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
             return Err(refused(&name, "name"));
         }
         while let Some(left) = folders.pop_if(|(path, _)| !name.starts_with(path)) {
-            leave(&mut places, left)?;
+            leave(&mut open, left)?;
         }
-        let parent = places.at(above).map_err(|error| match error.kind() {
+        let parent = open.at(above).map_err(|error| match error.kind() {
             // The last one is a folder that was left and that nobody can enter.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied => {
                 refused(&name, "place")
@@ -376,7 +376,7 @@ pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
     folders
         .into_iter()
         .rev()
-        .try_for_each(|left| leave(&mut places, left))
+        .try_for_each(|left| leave(&mut open, left))
 }
 
 fn refused(name: &Path, what: &str) -> io::Error {

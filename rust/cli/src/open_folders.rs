@@ -18,12 +18,12 @@ pub const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// A folder and some of those below, each open below the one before: the next name is mostly in the last one, or in one above.
-pub struct Places {
+pub struct OpenFolders {
     root: OwnedFd,
     open: Vec<(PathBuf, OwnedFd)>,
 }
 
-impl Places {
+impl OpenFolders {
     /// Not all are held open, since there may be more than a process may have.
     const MOST: usize = 16;
 
@@ -96,12 +96,12 @@ pub fn make(path: &Path, owner: u32) -> io::Result<File> {
 /// Removes everything in a folder, whatever the modes of those below forbid. No link is followed.
 pub fn empty(folder: &File) -> io::Result<()> {
     let mut paths = names(folder, Path::new(""))?;
-    let mut places = Places::new(folder.try_clone()?.into());
+    let mut open = OpenFolders::new(folder.try_clone()?.into());
     while let Some(path) = paths.last() {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             break;
         };
-        let parent = places.at(above)?;
+        let parent = open.at(above)?;
         let found = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
             unlinkat(parent, name, AtFlags::empty())?;
@@ -112,7 +112,7 @@ pub fn empty(folder: &File) -> io::Result<()> {
             if entries.is_empty() {
                 return Err(error.into());
             }
-            places.enter(path.clone(), inside);
+            open.enter(path.clone(), inside);
             // Before the folder itself.
             paths.append(&mut entries);
             continue;

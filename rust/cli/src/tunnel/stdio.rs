@@ -49,7 +49,8 @@ impl AsyncRead for Stdio {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stdin).poll_read(cx, buf))?;
-        // Once standard output is shut, that may be the other direction; but then no write takes the error of a reset.
+        // Once standard output is shut, that may be the other direction. No write of ours takes the error of a reset then; that
+        // of another process could.
         if buf.filled().len() == before && !self.is_shut {
             check_end(io::stdin())?;
         }
