@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test cluster-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test cluster-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -241,16 +241,23 @@ audit: ## check: check that the kernels in the shipped program are the proved by
 	$(CARGO) build --release --package veriplex-cli
 	$(CARGO) run --quiet --package veriplex-audit -- target/release/veriplex
 
-rocq: ## prove: check the Rocq theorems, with planted defects (coq)
+rocq: ## prove: check the Rocq theorems, and what they assume of instructions and code (coq)
 	@if command -v coqc >/dev/null; then \
 	    $(MAKE) isa-runs && \
-	    $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) check model runs mutants && \
-	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq decoders mutants-semantics && \
+	    $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) check model runs && \
+	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq decoders && \
 	    $(CARGO) test --lib -- --ignored --nocapture the_model_feeds_the_same_blocks the_model_hashes_the_same_trees \
 	        the_model_reads_the_same_segments && \
 	    $(CARGO) test --package veriplex-assurance --test manifest -- --ignored rocq_has_the_proved_bytes; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
+
+rocq-mutants: ## prove: plant defects in the Rocq proofs, which must fail in the right place (coq)
+	@if command -v coqc >/dev/null; then \
+	    $(MAKE) isa-runs && \
+	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) mutants && \
+	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq mutants-semantics; \
+	else echo "make rocq-mutants: skipped, no coqc on PATH"; [ -z "$(STRICT)" ]; fi
 
 coqchk: ## prove: check the compiled Rocq theorems again, with Coq's second checker (coqchk)
 	@if command -v coqchk >/dev/null; then $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) coqchk; \
@@ -264,7 +271,7 @@ model: ## prove: look for attacks on the tunnel in a symbolic model (verifpal)
 	    echo "make model: skipped, no verifpal on PATH (cargo install --locked --ignore-rust-version verifpal --version 1.6.7)"; [ -z "$(STRICT)" ]; \
 	else proofs/model/check; fi
 
-mutants: ## prove: plant defects in proofs, specification and kernels, which must be noticed (all of the tools)
+mutants: rocq-mutants ## prove: plant defects in proofs, specification and kernels, too (all of the tools)
 	$(CARGO) run --quiet --package veriplex-tools -- spec-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)
