@@ -7,7 +7,7 @@ use std::net::Shutdown;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, Stat, fstat};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -20,7 +20,8 @@ pub struct Stdio {
     stdout: tokio::io::Stdout,
     /// Takes the place of standard output.
     null: File,
-    is_shut: bool,
+    /// Whether standard input is a socket that this process has shut for sending.
+    has_shut_stdin: bool,
 }
 
 impl Stdio {
@@ -36,7 +37,7 @@ impl Stdio {
             stdin: tokio::io::stdin(),
             stdout: tokio::io::stdout(),
             null: null.map_err(|error| Error::io("/dev/null", error))?,
-            is_shut: false,
+            has_shut_stdin: false,
         })
     }
 }
@@ -49,9 +50,8 @@ impl AsyncRead for Stdio {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stdin).poll_read(cx, buf))?;
-        // Once standard output is shut, that may be the other direction. No write of ours takes the error of a reset then; that
-        // of another process could.
-        if buf.filled().len() == before && !self.is_shut {
+        // Where this process has shut that socket for sending, an end looks like a reset that another process was told of.
+        if buf.filled().len() == before && !self.has_shut_stdin {
             check_end(io::stdin())?;
         }
         Poll::Ready(Ok(()))
@@ -70,15 +70,15 @@ impl AsyncWrite for Stdio {
     /// Closes it. Call it after a flush. `/dev/null` takes its place, so that no other file does. Its reader sees the end
     /// although standard input is the same socket, or standard error the same socket or pipe: what is said later is lost.
     fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.is_shut = true;
         // What is no socket needs only to be closed.
         if let Some(socket) = as_socket(&io::stdout()) {
             socket.set_linger(None)?;
             let _ = socket.shutdown(Shutdown::Write);
         }
-        let [stdout, stderr] = [fstat(io::stdout())?, fstat(io::stderr())?];
-        let is_same = (stdout.st_dev, stdout.st_ino) == (stderr.st_dev, stderr.st_ino);
-        if is_same && FileType::from_raw_mode(stdout.st_mode) == FileType::Fifo {
+        let stdout = fstat(io::stdout())?;
+        let is_stdout = |other: Stat| (other.st_dev, other.st_ino) == (stdout.st_dev, stdout.st_ino);
+        self.has_shut_stdin |= is_stdout(fstat(io::stdin())?);
+        if is_stdout(fstat(io::stderr())?) && FileType::from_raw_mode(stdout.st_mode) == FileType::Fifo {
             dup2_stderr(&self.null)?;
         }
         Poll::Ready(dup2_stdout(&self.null).map_err(io::Error::from))

@@ -225,6 +225,16 @@ struct Inetd {
 
 impl Inetd {
     fn start() -> Self {
+        let mut inetd = Self::start_to(None);
+        inetd.user.write_all(b"question").unwrap();
+        inetd.other.read_exact(&mut [0; 8]).unwrap();
+        inetd.other.write_all(b"answer").unwrap();
+        inetd.user.read_exact(&mut [0; 6]).unwrap();
+        inetd
+    }
+
+    /// Its standard output may be something else.
+    fn start_to(stdout: Option<Stdio>) -> Self {
         let (address, arrived) = destination();
         let server = End::start("serve", SERVER, &[CLIENT], address, &[]);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -234,27 +244,33 @@ impl Inetd {
         let half = || OwnedFd::from(inside.try_clone().unwrap());
         let keys = TempDir::new().unwrap();
         let mut pipe = command("pipe", &keys, CLIENT, &[SERVER], &server.address.to_string());
-        pipe.stdin(half()).stdout(half()).stderr(Stdio::piped());
+        pipe.stdin(half())
+            .stdout(stdout.unwrap_or_else(|| half().into()))
+            .stderr(Stdio::piped());
         let pipe = Killed(pipe.spawn().unwrap());
-        let mut inetd = Self {
+        Self {
             pipe,
             inside: Some(inside),
             user,
             other: arrived.recv_timeout(LONG).unwrap(),
             server,
-        };
-        inetd.user.write_all(b"question").unwrap();
-        inetd.other.read_exact(&mut [0; 8]).unwrap();
-        inetd.other.write_all(b"answer").unwrap();
-        inetd.user.read_exact(&mut [0; 6]).unwrap();
-        inetd
+        }
     }
 }
 
-/// The system reports a reset only once: here not to the read of standard input.
+/// The system reports a reset only once: here not to the read of standard input. The other direction may have ended, if it
+/// goes elsewhere.
 #[test]
 fn a_reset_that_another_saw_is_no_end() {
-    let mut inetd = Inetd::start();
+    another_sees_a_reset(Inetd::start());
+    let mut inetd = Inetd::start_to(Some(Stdio::piped()));
+    inetd.other.shutdown(Shutdown::Write).unwrap();
+    let mut stdout = inetd.pipe.0.stdout.take().unwrap();
+    assert_eq!(stdout.read(&mut [0]).unwrap(), 0);
+    another_sees_a_reset(inetd);
+}
+
+fn another_sees_a_reset(mut inetd: Inetd) {
     let pid = Pid::from_child(&inetd.pipe.0);
     kill_process(pid, Signal::STOP).unwrap();
     waitpid(Some(pid), WaitOptions::UNTRACED).unwrap();
