@@ -1,7 +1,8 @@
 //! Where a path leads: found once, a name at a time from a folder that is open. What is replaced or opened then is what was
 //! found, whoever changes names meanwhile.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsString};
+use std::iter::once;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
@@ -83,7 +84,9 @@ fn walk(path: &Path, check: impl Fn(u32) -> io::Result<()>) -> io::Result<Destin
     let (mut links, mut is_link) = (0, false);
     while let Some(name) = rest.pop() {
         let is_last = rest.is_empty();
-        if is_last && let Some(number) = descriptor(&shown, &name) {
+        let left = once(&name).chain(rest.iter().rev());
+        let whole: PathBuf = shown.iter().chain(left.map(|name| &**name)).collect();
+        if let Some(number) = descriptor(&whole, is_last) {
             return Ok(Destination::Descriptor(number));
         }
         let mut flags = FOLDER | OFlags::NOFOLLOW;
@@ -175,20 +178,21 @@ fn behind(folder: &OwnedFd, shown: &Path) -> PathBuf {
     shown.to_owned()
 }
 
-/// Which descriptor of this process has this name in a folder, whether it is open or not.
-fn descriptor(folder: &Path, name: &OsStr) -> Option<i32> {
-    let number = name.to_str()?.parse().ok()?;
-    let is_here = folder.as_os_str().is_empty();
-    is_of_descriptors(if is_here { Path::new(".") } else { folder }).then_some(number)
+/// Which descriptor of this process has this name, whether it is open or not. The usual names lead nowhere without `/proc`;
+/// others are known once their folder is found.
+fn descriptor(path: &Path, is_found: bool) -> Option<i32> {
+    let number = path.file_name()?.to_str()?.parse().ok()?;
+    let folder = path.parent()?;
+    let is_usual = ["/dev/fd", "/proc/self/fd"].map(Path::new).contains(&folder);
+    (is_usual || is_found && is_of_descriptors(&Path::new(".").join(folder))).then_some(number)
 }
 
 /// Whether this folder has the descriptors of this process; of its threads, which have the same, it may be.
 fn is_of_descriptors(folder: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
-    folder == Path::new("/dev/fd")
-        || real(folder).is_some_and(|folder| {
-            Some(&*folder) == real(Path::new("/dev/fd")).as_deref()
-                || folder.ends_with("fd")
-                    && real(Path::new("/proc/self")).is_some_and(|own| folder.starts_with(own))
-        })
+    real(folder).is_some_and(|folder| {
+        Some(&*folder) == real(Path::new("/dev/fd")).as_deref()
+            || folder.ends_with("fd")
+                && real(Path::new("/proc/self")).is_some_and(|own| folder.starts_with(own))
+    })
 }

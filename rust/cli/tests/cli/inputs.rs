@@ -187,6 +187,34 @@ fn a_descriptor_has_one_use() {
     assert_eq!(output.stdout, folder.read("doc"));
 }
 
+/// As in a chroot: their usual names are links that lead nowhere.
+#[test]
+#[cfg(target_os = "linux")]
+fn descriptors_without_proc() {
+    let folder = Folder::new();
+    folder.write("doc", b"content");
+    fs::create_dir(folder.path("empty")).unwrap();
+    folder.write("doc.vpx", &encrypted(&KEY, &[9; 32], b"content"));
+    let tag = format!("VERIPLEX-MAC (doc) = {}\n", hex_tag(b"content"));
+    for (args, expected) in [
+        ("mac --key-fd 9 doc", &*tag),
+        ("mac -k /dev/stdin doc", &tag),
+        ("mac -k /proc/self/fd/9 doc", &tag),
+        ("decrypt -k key -o /dev/fd/8 doc.vpx", "content"),
+    ] {
+        let script = format!("mount --bind empty /proc && exec \"$0\" {args} <key 9<key 8>&1");
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", &script, env!("CARGO_BIN_EXE_veriplex")]);
+        let output = command.current_dir(folder.0.path()).output();
+        let Some(output) = output.ok().filter(|output| !stderr(output).contains("unshare:")) else {
+            println!("skipped: needs root");
+            return;
+        };
+        succeeds(&output);
+        assert_eq!(stdout(&output), expected, "{args}");
+    }
+}
+
 /// It is open, but not for reading.
 #[test]
 #[cfg(target_os = "linux")]
