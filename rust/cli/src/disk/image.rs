@@ -176,8 +176,10 @@ impl Image {
         disk.readable_sector_tags(|number, sector| self.read_at(disk.place(number), sector))
     }
 
+    /// Like a write, it remembers a length that has changed, which may be the old one again later.
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(buffer, at)
+        let read = self.file.read_exact_at(buffer, at);
+        read.inspect_err(|_| drop(self.check_kept()))
     }
 
     /// Reads as much as the system gives at once; nothing at the end.

@@ -816,6 +816,27 @@ fn an_image_that_shrank_is_not_made_whole() {
     assert!(folder.read("image.vphead") == header);
 }
 
+/// It is noticed by whatever fails meanwhile: a read, too.
+#[test]
+fn an_image_that_was_short_for_a_moment() {
+    let folder = Folder::new();
+    make_image(&folder, "image", 8192, "4096");
+    let header = folder.read("image.vphead");
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let mut client = Client::connect(&folder, "socket", 8192);
+    client.write(0, &noise(4096));
+    let image = File::options().write(true).open(folder.path("image")).unwrap();
+    image.set_len(0).unwrap();
+    client.send(READ, 4096, 4096, b"");
+    assert_ne!(client.answer(), 0);
+    image.set_len(8192).unwrap();
+    client.send(FLUSH, 0, 0, b"");
+    assert_ne!(client.answer(), 0);
+    let output = server.stop();
+    assert_eq!(output.status.code(), Some(IO), "{}", stderr(&output));
+    assert!(folder.read("image.vphead") == header);
+}
+
 /// A thread needs memory for its stack.
 #[test]
 #[cfg(target_os = "linux")]
