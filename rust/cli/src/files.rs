@@ -32,14 +32,15 @@ pub const CHUNK: usize = 1024 * RATE;
 pub fn stdin() -> Result<io::Stdin, Error> {
     let name = "standard input";
     check_open(io::stdin(), name, OFlags::RDONLY)?;
-    check_stream(io::stdin()).map_err(|error| Error::io(name, error))?;
-    unless_closed(io::stdin(), name)
+    check_stream(io::stdin())
+        .and_then(|()| unless_closed(io::stdin()))
+        .map_err(|error| Error::io(name, error))
 }
 
 /// Standard output, for what would be lost without it.
 pub fn stdout() -> Result<io::Stdout, Error> {
     claim_stdout()?;
-    unless_closed(io::stdout(), "standard output")
+    unless_closed(io::stdout()).map_err(|error| Error::io("standard output", error))
 }
 
 /// Says that standard output will be written, so that it is no file that is read.
@@ -75,12 +76,12 @@ fn check_open(stream: impl AsFd, name: &str, how: OFlags) -> Result<(), Error> {
 
 /// Before `main`, the runtime puts `/dev/null` in the place of a standard stream that is closed, and opens it for reading and
 /// writing. A shell opens it for one of these, to read nothing or to discard output.
-fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
+fn unless_closed<S: AsFd>(stream: S) -> io::Result<S> {
     let both_ways = fcntl_getfl(&stream).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
     let is_null = || matches!((places::stream(&stream), fs::metadata("/dev/null")), (Ok(a), Ok(b)) if a.rdev() == b.rdev());
     if both_ways && is_null() {
         let reason = "closed, or /dev/null opened for reading and writing";
-        return Err(Error::io(name, reason));
+        return Err(io::Error::other(reason));
     }
     Ok(stream)
 }
@@ -125,7 +126,7 @@ impl<S: Read + AsFd> Read for Ended<S> {
 /// Opens a file to read it: by its name, but a descriptor that the command line names in its own place.
 pub fn open(path: &Path) -> io::Result<File> {
     let file = match descriptors::named(path) {
-        Some(file) => file.try_clone()?,
+        Some(file) => unless_closed(file.try_clone()?)?,
         None => File::open(path)?,
     };
     if file.metadata()?.is_dir() {

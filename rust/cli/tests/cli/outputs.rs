@@ -378,6 +378,7 @@ fn closed_standard_streams_are_errors() {
         let output = run(args, "0>/dev/null");
         fails(&output, IO, "standard input", "not open for reading");
     }
+    fails(&run(&["digest", "/dev/stdin"], "<&-"), IO, "/dev/stdin", "closed");
     for args in [
         &["key", "generate", "-"][..],
         &["key", "generate", "--private", "-"],
