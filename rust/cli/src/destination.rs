@@ -6,6 +6,7 @@ use std::iter::once;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
@@ -18,7 +19,18 @@ pub enum Destination {
     Name(Place),
 }
 
+impl Destination {
+    /// An error for a descriptor.
+    pub fn place(self) -> io::Result<Place> {
+        match self {
+            Self::Name(place) => Ok(place),
+            Self::Descriptor(_) => Err(io::Error::other("not the name of a file")),
+        }
+    }
+}
+
 /// A name in an open folder. It is no link, unless it became one since.
+#[derive(Clone)]
 pub struct Place {
     /// The name behind the open folder: it is not looked up again.
     pub path: PathBuf,
@@ -27,7 +39,19 @@ pub struct Place {
     /// Whether a symbolic link had led there.
     pub is_link: bool,
     /// Open as long as the path is used.
-    _folder: OwnedFd,
+    folder: Arc<OwnedFd>,
+}
+
+impl Place {
+    /// The name with this extension added, in the same folder.
+    pub fn beside(&self, extension: &str) -> Self {
+        Self {
+            path: self.path.with_added_extension(extension),
+            shown: self.shown.with_added_extension(extension),
+            is_link: false,
+            folder: self.folder.clone(),
+        }
+    }
 }
 
 /// As many as Linux follows.
@@ -51,14 +75,6 @@ pub fn find(path: &Path) -> io::Result<Destination> {
         check_owner(owner, "symbolic link")
             .map_err(|error| io::Error::new(error.kind(), format!("{error} (name its target instead)")))
     })
-}
-
-/// Removes a file that this process made: never one to which another user's link leads by now.
-pub fn remove(path: &Path) -> io::Result<()> {
-    match find(path)? {
-        Destination::Name(place) => fs::remove_file(&place.path),
-        Destination::Descriptor(_) => Err(io::ErrorKind::InvalidInput.into()),
-    }
 }
 
 /// Where an input is, whose links may be anybody's.
@@ -118,7 +134,7 @@ fn walk(path: &Path, check: impl Fn(u32) -> io::Result<()>) -> io::Result<Destin
                         path: behind(&folder, &shown).join(&name),
                         shown: shown.join(&name),
                         is_link,
-                        _folder: folder,
+                        folder: folder.into(),
                     }));
                 }
                 _ => {}

@@ -446,12 +446,17 @@ impl Output {
         if !path.file_name().is_some_and(has_name) {
             return Err(Error::io(&name, "not the name of a file"));
         }
+        match destination::find(path).map_err(failed)? {
+            Destination::Descriptor(number) => Self::new(Sink::descriptor(number, &name)?, name),
+            Destination::Name(place) => Self::at(place, name, existing, readers),
+        }
+    }
+
+    /// The same where this is, which messages call `name`.
+    pub fn at(place: Place, name: String, existing: Existing, readers: Readers) -> Result<Self, Error> {
+        let failed = |error| Error::io(&name, error);
         let replace = existing == Existing::Replaced;
         let mode = Mode::from(readers);
-        let place = match destination::find(path).map_err(failed)? {
-            Destination::Descriptor(number) => return Self::new(Sink::descriptor(number, &name)?, name),
-            Destination::Name(place) => place,
-        };
         if place.is_link && !replace {
             return Err(existing.error(&name));
         }
@@ -509,14 +514,19 @@ impl Output {
     /// The same as for a new file, where there are no files without a name: for the tests.
     pub fn create_named(path: &Path, readers: Readers) -> Result<Self, Error> {
         let name = quoted(path);
-        let create = |found| match found {
-            Destination::Name(place) => NewFile::create(place, Existing::Kept, readers.into(), false),
-            Destination::Descriptor(_) => Err(io::ErrorKind::Unsupported.into()),
-        };
         destination::find(path)
-            .and_then(create)
+            .and_then(Destination::place)
+            .and_then(|place| NewFile::create(place, Existing::Kept, readers.into(), false))
             .map_err(|error| Error::io(&name, error))
             .and_then(|file| Self::new(Sink::File(file), name.clone()))
+    }
+
+    /// Where it will be, if it is a file.
+    pub fn place(&self) -> Option<Place> {
+        match &self.sink {
+            Sink::File(new) => Some(new.place.clone()),
+            _ => None,
+        }
     }
 
     /// Whether nothing is seen of it before [`Output::commit`].
@@ -691,17 +701,14 @@ fn locked(result: Result<(), TryLockError>) -> io::Result<()> {
 }
 
 /// Locks the file or block device at this place, if there is one, as long as it is open.
-pub fn lock_if_there(path: &Path) -> Result<Option<File>, Error> {
-    let open = || {
-        match fs::metadata(path) {
-            Ok(found) if found.is_file() || is_block_device(&found) => {}
-            _ => return Ok(None),
-        }
-        let file = File::open(path)?;
-        lock(&file)?;
-        Ok(Some(file))
-    };
-    open().map_err(|error: io::Error| Error::io(&quoted(path), error))
+pub fn lock_if_there(path: &Path) -> io::Result<Option<File>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() || is_block_device(&found) => {}
+        _ => return Ok(None),
+    }
+    let file = File::open(path)?;
+    lock(&file)?;
+    Ok(Some(file))
 }
 
 #[cfg(unix)]

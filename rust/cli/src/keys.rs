@@ -46,7 +46,6 @@ use veriplex::{Key, Label, TAG_LEN, hybrid, keys, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
-use crate::destination;
 use crate::error::{Error, Status};
 use crate::files::{self, Existing, Output, Readers};
 use crate::password::{self, Password, Source};
@@ -470,9 +469,10 @@ pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Resul
     let key = key.public()?;
     let public = written(output, key.line().as_bytes())?;
     // This one first: the other one can be made of it.
+    let place = private.place();
     private.commit()?;
     public.commit().inspect_err(|_| {
-        let _ = destination::remove(path);
+        let _ = place.map(|place| fs::remove_file(place.path));
     })?;
     print(&format!("{}\n", key.fingerprint()))
 }

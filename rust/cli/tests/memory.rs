@@ -135,7 +135,7 @@ fn memory_does_not_grow_with_files() {
             }),
             most(|| {
                 let image = Image::open(&place("disk"), true).ok().unwrap();
-                let files = Files::new(image, place("disk.vphead")).ok().unwrap();
+                let files = Files::new(image, &place("disk.vphead")).ok().unwrap();
                 let request = Request {
                     direction: Direction::Decrypt,
                     sector_len: None,

@@ -306,7 +306,7 @@ impl Target {
 
     fn in_place(&self, request: &Request, secret: &SecretArgs, show_progress: bool) -> Result<(), Error> {
         let header = copy::header_path(&self.image, self.header.as_deref())?;
-        let files = Files::new(Image::open_any(&self.image, true)?, header)?;
+        let files = Files::new(Image::open_any(&self.image, true)?, &header)?;
         if request.direction == Direction::Decrypt {
             files.image.check_private()?;
         }

@@ -37,10 +37,10 @@
 //! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all; if a folder cannot be
 //! synchronised, the file system takes no more changes, as a journal that cannot be written sees to.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::fs::OFlags;
@@ -55,9 +55,9 @@ use super::image::Image;
 use super::marker::Marker;
 use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 use crate::crypt::{Secret, random};
-use crate::destination;
+use crate::destination::{self, Destination, Place};
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, beside, lock, lock_if_there, read_up_to, sync_folder};
+use crate::files::{Existing, Output, Readers, lock, lock_if_there, read_up_to, sync_folder};
 use crate::progress::Progress;
 use crate::terminal_quoting::quoted;
 use crate::text;
@@ -808,20 +808,22 @@ enum Slot {
 /// An image, its header and its journal, in the system's files.
 pub struct Files {
     pub image: Image,
-    header: PathBuf,
-    old: PathBuf,
-    journal: PathBuf,
+    header: Place,
+    old: Place,
+    journal: Place,
     open_journal: OnceLock<File>,
     /// Locked, if it was there.
     _open_header: Option<File>,
 }
 
 impl Files {
-    pub fn new(image: Image, header: PathBuf) -> Result<Self, Error> {
-        let open_header = lock_if_there(&header)?;
+    pub fn new(image: Image, header: &Path) -> Result<Self, Error> {
+        let header = place(header)?;
+        let open_header =
+            lock_if_there(&header.path).map_err(|error| Error::io(&quoted(&header.shown), error))?;
         Ok(Self {
-            old: beside(&header, OLD_EXTENSION),
-            journal: beside(&header, JOURNAL_EXTENSION),
+            old: header.beside(OLD_EXTENSION),
+            journal: header.beside(JOURNAL_EXTENSION),
             image,
             header,
             open_journal: OnceLock::new(),
@@ -829,7 +831,7 @@ impl Files {
         })
     }
 
-    fn path(&self, part: Part) -> Option<&Path> {
+    fn place(&self, part: Part) -> Option<&Place> {
         match part {
             Part::Image => None,
             Part::Header => Some(&self.header),
@@ -847,7 +849,7 @@ impl Files {
         // It is never a link: another user's could lead to another file of ours.
         let file = options
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&self.journal)?;
+            .open(&self.journal.path)?;
         // Somebody may go on with a copy of the image.
         lock(&file)?;
         Ok(self.open_journal.get_or_init(|| file))
@@ -864,7 +866,8 @@ fn if_there<T: Default>(result: io::Result<T>) -> io::Result<T> {
 
 impl Storage for Files {
     fn name(&self, part: Part) -> String {
-        self.path(part).map_or_else(|| self.image.name.clone(), quoted)
+        self.place(part)
+            .map_or_else(|| self.image.name.clone(), |place| quoted(&place.shown))
     }
 
     fn inode(&self) -> u64 {
@@ -876,8 +879,10 @@ impl Storage for Files {
             |file: &File, buffer: &mut [u8]| read_up_to(buffer, |rest, n| file.read_at(rest, at + n as u64));
         match part {
             Part::Image => read_up_to(buffer, |rest, n| self.image.read_some_at(at + n as u64, rest)),
-            Part::Header => if_there(text::regular(&self.header).and_then(|file| of_file(&file, buffer))),
-            Part::Old => if_there(text::regular(&self.old).and_then(|file| of_file(&file, buffer))),
+            Part::Header => {
+                if_there(text::regular(&self.header.path).and_then(|file| of_file(&file, buffer)))
+            }
+            Part::Old => if_there(text::regular(&self.old.path).and_then(|file| of_file(&file, buffer))),
             Part::Journal => if_there(self.journal().and_then(|file| of_file(file, buffer))),
         }
     }
@@ -899,13 +904,13 @@ impl Storage for Files {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        sync_folder(&self.header)
+        sync_folder(&self.header.path)
     }
 
     fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
-        match self.path(part) {
+        match self.place(part) {
             None => Err(Error::io(&self.image.name, io::ErrorKind::Unsupported)),
-            Some(path) => save(path, bytes, existing, self.image.readers),
+            Some(place) => save(place, bytes, existing, self.image.readers),
         }
     }
 
@@ -914,37 +919,43 @@ impl Storage for Files {
     }
 
     fn remove(&self, part: Part) -> io::Result<()> {
-        match self.path(part) {
+        match self.place(part) {
             None => Err(io::ErrorKind::Unsupported.into()),
-            Some(path) => remove(path),
+            Some(place) => remove(place),
         }
     }
 }
 
+/// Where a header is: its folder stays open.
+pub fn place(header: &Path) -> Result<Place, Error> {
+    let found = destination::find(header).and_then(Destination::place);
+    found.map_err(|error| Error::io(&quoted(header), error))
+}
+
 /// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
-pub fn save(path: &Path, bytes: &[u8], existing: Existing, readers: Readers) -> Result<(), Error> {
-    save_with_room(path, bytes, 0, existing, readers)
+pub fn save(place: &Place, bytes: &[u8], existing: Existing, readers: Readers) -> Result<(), Error> {
+    save_with_room(place, bytes, 0, existing, readers)
 }
 
 /// The same; if the system can, it keeps room for a file of this length.
 fn save_with_room(
-    path: &Path,
+    place: &Place,
     bytes: &[u8],
     len: u64,
     existing: Existing,
     readers: Readers,
 ) -> Result<(), Error> {
-    let mut output = Output::create(path, existing, readers)?;
-    let name = output.name.clone();
+    let name = quoted(&place.shown);
+    let mut output = Output::at(place.clone(), name.clone(), existing, readers)?;
     let failed = |error: io::Error| Error::write(&name, &error);
     if let Some(file) = output.file() {
         reserve(file, len).map_err(failed)?;
     }
     output.write_all(bytes).map_err(failed)?;
     output.commit()?;
-    sync_folder(path).map_err(|error| {
+    sync_folder(&place.path).map_err(|error| {
         if existing != Existing::Replaced {
-            let _ = destination::remove(path);
+            let _ = fs::remove_file(&place.path);
         }
         failed(error)
     })
@@ -969,9 +980,9 @@ fn reserve(_: &File, _: u64) -> io::Result<()> {
 }
 
 /// Removes a file, if it is there; it is gone from the disk when this returns.
-pub fn remove(path: &Path) -> io::Result<()> {
-    if_there(destination::remove(path))?;
-    sync_folder(path)
+pub fn remove(place: &Place) -> io::Result<()> {
+    if_there(fs::remove_file(&place.path))?;
+    sync_folder(&place.path)
 }
 
 #[cfg(test)]

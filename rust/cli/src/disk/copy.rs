@@ -12,7 +12,7 @@ use super::image::{self, Image, check_destination};
 use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
-use crate::destination::{self, Destination};
+use crate::destination::{self, Destination, Place};
 use crate::error::{Error, warn};
 use crate::files::{Existing, Output, Readers, beside, lock_if_there};
 use crate::places::{is_same, is_stdio};
@@ -49,16 +49,19 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     let _locked = check_destination(job.input, &destination, plan.is_checked)?;
     let header_path = header_path(&destination, header)?;
     let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
-    let _locked_header = lock_if_there(&header_path)?;
+    let header_place = convert::place(&header_path)?;
+    let header_name = quoted(&header_path);
+    let locked = lock_if_there(&header_place.path);
+    let _locked_header = locked.map_err(|error| Error::io(&header_name, error))?;
     if !job.force && header.is_none() && header_path.exists() && !destination.exists() {
         let reason = "already exists, but its image does not: move the image back, or remove this header if it is left from \
                       an encryption that was interrupted";
-        return Err(Error::io(&quoted(&header_path), reason));
+        return Err(Error::io(&header_name, reason));
     }
     // Before it is an output, which is not read.
-    let old = Old::found(&header_path, job.force)?;
+    let old = Old::found(&header_place, job.force)?;
     let existing = Existing::forced(job.force);
-    let mut header_output = Output::create(&header_path, existing, image.readers)?;
+    let mut header_output = Output::at(header_place, header_name, existing, image.readers)?;
     let disk = Disk::generate(geometry, &secret()?, plan.cost)?;
     let mut output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
     let tags = disk
@@ -73,7 +76,8 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     let new = output.file().map(|file| file.try_clone()).transpose();
     let new = new.map_err(|error| Error::io(&output.name, error))?;
     // What is no file was changed already.
-    let is_new = || new.is_none_or(|new| is_same(&new, fs::metadata(&destination)));
+    let new = new.zip(output.place());
+    let is_new = || new.is_none_or(|(new, place)| is_same(&new, fs::metadata(place.path)));
     // The header first: without it the new image cannot be decrypted.
     let commit = || {
         header_output.commit()?;
@@ -86,27 +90,28 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
 }
 
 /// A header that is replaced. It stays until the image that it belongs to is replaced too.
-struct Old<'a> {
-    path: &'a Path,
-    kept: PathBuf,
+struct Old {
+    place: Place,
+    kept: Place,
     header: Header,
 }
 
-impl<'a> Old<'a> {
+impl Old {
     /// An error if it cannot be replaced. What is no header is none.
-    fn found(path: &'a Path, force: bool) -> Result<Option<Self>, Error> {
-        let header = match Header::read(path) {
+    fn found(place: &Place, force: bool) -> Result<Option<Self>, Error> {
+        let header = match Header::read(&place.path) {
             Ok(header) if force => header,
             _ => return Ok(None),
         };
-        header.check_finished(&quoted(path))?;
-        let kept = beside(path, OLD_EXTENSION);
-        if kept.symlink_metadata().is_ok() {
+        header.check_finished(&quoted(&place.shown))?;
+        let kept = place.beside(OLD_EXTENSION);
+        if kept.path.symlink_metadata().is_ok() {
             let reason =
                 "already exists and may be the header of the image that would be replaced: move it away";
-            return Err(Error::io(&quoted(&kept), reason));
+            return Err(Error::io(&quoted(&kept.shown), reason));
         }
-        Ok(Some(Self { path, kept, header }))
+        let place = place.clone();
+        Ok(Some(Self { place, kept, header }))
     }
 
     /// Replaces header and image by `commit`. If that fails, the header stays that of the image at its place; `is_new` tells which
@@ -117,19 +122,19 @@ impl<'a> Old<'a> {
         commit: impl FnOnce() -> Result<(), Error>,
         is_new: impl FnOnce() -> bool,
     ) -> Result<(), Error> {
-        let save = |path: &Path, existing| convert::save(path, self.header.bytes(), existing, readers);
+        let save = |place: &Place, existing| convert::save(place, self.header.bytes(), existing, readers);
+        let name = quoted(&self.kept.shown);
         save(&self.kept, Existing::Refused)?;
         let done = commit();
         if done.is_err() {
             if is_new() {
                 // It may be the old one when the power goes.
-                let name = quoted(&self.kept);
                 warn(format_args!("{name}: the header of the image that was replaced"));
                 return done;
             }
-            save(self.path, Existing::Replaced)?;
+            save(&self.place, Existing::Replaced)?;
         }
-        convert::remove(&self.kept).map_err(|error| Error::io(&quoted(&self.kept), error))?;
+        convert::remove(&self.kept).map_err(|error| Error::io(&name, error))?;
         done
     }
 }
@@ -187,9 +192,8 @@ struct Headed {
     /// Of the sectors, as the header says.
     tags: SectorTags,
     header: Header,
-    path: PathBuf,
-    /// Locked, if the image is written to.
-    file: Option<File>,
+    /// Where it is, and it, locked: if the image is written to.
+    file: Option<(Place, File)>,
 }
 
 impl Opened {
@@ -217,20 +221,18 @@ impl Opened {
         if tags == headed.tags {
             return Ok(());
         }
-        let opened = headed.file.as_ref();
-        let is_there = opened.is_some_and(|opened| is_same(opened, fs::metadata(&headed.path)));
-        if !is_there || !Header::read(&headed.path).is_ok_and(|found| found == headed.header) {
+        let Some((place, opened)) = &headed.file else {
+            return Ok(());
+        };
+        if !is_same(opened, fs::metadata(&place.path))
+            || !Header::read(&place.path).is_ok_and(|found| found == headed.header)
+        {
             let reason = "is not the header that was opened, and is left as it is: the header that was opened is not \
                           brought up to date";
-            return Err(Error::io(&quoted(&headed.path), reason));
+            return Err(Error::io(&quoted(&place.shown), reason));
         }
         let header = headed.disk.header(&tags)?;
-        convert::save(
-            &headed.path,
-            header.bytes(),
-            Existing::Replaced,
-            self.image.readers,
-        )
+        convert::save(place, header.bytes(), Existing::Replaced, self.image.readers)
     }
 }
 
@@ -269,7 +271,13 @@ pub fn open(
     if !header_path.exists() {
         return Err(or_marked(convert::no_header(&name)));
     }
-    let file = if write { lock_if_there(&header_path)? } else { None };
+    let file = if write {
+        let place = convert::place(&header_path)?;
+        let locked = lock_if_there(&place.path).map_err(|error| Error::io(&name, error))?;
+        Some((place, locked.ok_or_else(|| convert::no_header(&name))?))
+    } else {
+        None
+    };
     let header = Header::read(&header_path)?;
     header.check_finished(&name).map_err(or_marked)?;
     image.check(&header.geometry)?;
@@ -295,7 +303,6 @@ pub fn open(
         disk,
         tags,
         header,
-        path: header_path,
         file,
     }));
     Ok(Opened { image, keys })

@@ -269,7 +269,7 @@ pub fn check_destination(input: &Path, output: &Path, is_checked: bool) -> Resul
         return Ok(None);
     }
     check_other(input, output)?;
-    let file = lock_if_there(output)?;
+    let file = lock_if_there(output).map_err(|error| Error::io(&name, error))?;
     if let (Some(file), true) = (&file, is_checked) {
         check_whole(file, &name)?;
     }

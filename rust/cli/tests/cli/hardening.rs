@@ -245,6 +245,104 @@ fn headers_are_not_links_of_other_owners() {
     assert_eq!(folder.read("image"), noise(8192));
 }
 
+/// Header, journal and the old header are in the folder that was found, whatever has its name by now.
+#[test]
+fn a_conversion_stays_in_its_folder() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    make_fifo(&folder, "fifo");
+    let names = ["header", "header.journal", "header.old"];
+    fs::create_dir(folder.path("moved")).unwrap();
+    for (i, args) in [
+        ["encrypt", "--in-place", "--header", "sub/header", "image"],
+        ["decrypt", "--in-place", "--header", "sub/header", "image"],
+        ["encrypt", "--header", "sub/header", "-foout", "image"],
+        ["encrypt", "--header", "sub/header", "-foout", "image"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let others = folder.path(&format!("others{i}"));
+        fs::create_dir(&others).unwrap();
+        for name in names {
+            fs::write(others.join(name), b"precious").unwrap();
+        }
+        let _ = fs::remove_file(folder.path("sub"));
+        let before = fs::read(folder.path("moved/header"));
+        fs::rename(folder.path("moved"), folder.path("sub")).unwrap();
+        let args = [&["disk", args[0], "-k", "fifo"], &args[1..]].concat();
+        let child = folder.command(&args).spawn().unwrap();
+        // Both wait for each other.
+        let mut fifo = File::options().write(true).open(folder.path("fifo")).unwrap();
+        fs::rename(folder.path("sub"), folder.path("moved")).unwrap();
+        symlink(&others, folder.path("sub")).unwrap();
+        fifo.write_all(key_line(&KEY).as_bytes()).unwrap();
+        drop(fifo);
+        succeeds(&child.wait_with_output().unwrap());
+        for name in names {
+            assert_eq!(fs::read(others.join(name)).unwrap(), b"precious", "{args:?}");
+        }
+        let left =
+            ["header", "header.journal", "header.old"].map(|name| folder.path("moved").join(name).exists());
+        assert_eq!(left, [i != 1, false, i == 1], "{args:?}");
+        if i == 1 {
+            let old = folder.path("moved/header.old");
+            assert_eq!(fs::read(&old).ok(), before.ok());
+            fs::remove_file(old).unwrap();
+        }
+    }
+    assert_eq!(folder.read("image"), noise(8192));
+    let decrypt = [
+        "disk",
+        "decrypt",
+        "-k",
+        "key",
+        "--header",
+        "moved/header",
+        "-o-",
+        "out",
+    ];
+    let output = folder.run(&decrypt);
+    succeeds(&output);
+    assert_eq!(output.stdout, noise(8192));
+}
+
+/// Nor is a key removed that another folder has by then.
+#[test]
+fn half_a_pair_is_removed_where_it_is() {
+    let folder = Folder::new();
+    for name in ["sub", "others"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    folder.write("others/k", b"precious");
+    make_fifo(&folder, "fifo");
+    let args = [
+        "key",
+        "generate",
+        "--private",
+        "--cost",
+        "12",
+        "--password-file",
+        "fifo",
+        "sub/k",
+    ];
+    let child = folder.command(&args).spawn().unwrap();
+    let mut fifo = File::options().write(true).open(folder.path("fifo")).unwrap();
+    folder.write("sub/k.pub", b"already there");
+    fs::rename(folder.path("sub"), folder.path("moved")).unwrap();
+    symlink("others", folder.path("sub")).unwrap();
+    fifo.write_all(b"password\n").unwrap();
+    drop(fifo);
+    fails(
+        &child.wait_with_output().unwrap(),
+        IO,
+        "sub/k.pub",
+        "already exists",
+    );
+    assert_eq!(folder.read("others/k"), b"precious");
+    assert!(!folder.path("moved/k").exists());
+}
+
 /// Whoever reads from it would be given the plaintext, with `--force` too.
 #[test]
 fn pipes_of_other_owners_get_nothing() {

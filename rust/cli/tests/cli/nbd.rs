@@ -837,6 +837,26 @@ fn an_image_that_was_short_for_a_moment() {
     assert!(folder.read("image.vphead") == header);
 }
 
+/// Its header is where it was found, whatever has the folder's name by now.
+#[test]
+fn a_served_header_stays_in_its_folder() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("sub")).unwrap();
+    fs::create_dir(folder.path("other")).unwrap();
+    make_image(&folder, "sub/image", 4096, "4096");
+    let header = folder.read("sub/image.vphead");
+    fs::rename(folder.path("sub/image"), folder.path("image")).unwrap();
+    folder.write("other/image.vphead", &header);
+    let args = ["image", "--header", "sub/image.vphead", "--socket", "socket"];
+    let server = Server::start(&folder, &args);
+    Client::connect(&folder, "socket", 4096).write(0, &noise(4096));
+    fs::rename(folder.path("sub"), folder.path("moved")).unwrap();
+    std::os::unix::fs::symlink("other", folder.path("sub")).unwrap();
+    assert!(server.stop().status.success());
+    assert!(folder.read("other/image.vphead") == header);
+    assert!(folder.read("moved/image.vphead") != header);
+}
+
 /// A thread needs memory for its stack.
 #[test]
 #[cfg(target_os = "linux")]
