@@ -97,7 +97,7 @@ Proof. unfold Words64.both; change 0x3ffffff with (Z.ones 26); apply Z.land_ones
 
 Local Ltac divisions :=
   repeat match goal with |- context [2 ^ ?k] => let v := eval compute in (2 ^ k) in change (2 ^ k) with v in * end;
-  Z.div_mod_to_equations; lia.
+  Z.div_mod_to_equations'; lia.
 
 Section Block.
 Variables low high : Z.
