@@ -96,6 +96,11 @@ pub enum Command {
         /// Refuse writes
         #[arg(short, long)]
         read_only: bool,
+        /// Let clients discard sectors (TRIM), which then read as noise until they are written
+        ///
+        /// It makes holes in the image, so whoever sees the image learns which sectors are unused.
+        #[arg(long, conflicts_with = "read_only")]
+        trim: bool,
         /// The header (default: IMAGE.vphead); required for block devices
         #[arg(long, value_name = "FILE")]
         header: Option<PathBuf>,
@@ -428,6 +433,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             max_cost,
             address,
             read_only,
+            trim,
             header,
             check,
             plain,
@@ -449,6 +455,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                 image,
                 &how(plain, header.as_deref(), max_cost, check),
                 *read_only,
+                *trim,
                 || plain.read(secret, image),
             )?;
             serve::serve(export, &address, quiet)?;

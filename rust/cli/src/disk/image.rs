@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::OFlags;
+#[cfg(target_os = "linux")]
+use rustix::{fs::FallocateFlags, io::Errno};
 
 use super::header::{Disk, Geometry, MARKER_LEN, SectorTags};
 use super::marker::Marker;
@@ -191,6 +193,24 @@ impl Image {
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.check_kept()?;
         self.file.write_all_at(bytes, at)
+    }
+
+    /// Makes a hole, where the system can; elsewhere nothing changes.
+    pub fn punch_at(&self, at: u64, len: u64) -> io::Result<()> {
+        self.check_kept()?;
+        #[cfg(target_os = "linux")]
+        match rustix::fs::fallocate(
+            &self.file,
+            FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
+            at,
+            len,
+        ) {
+            Ok(()) | Err(Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error.into()),
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (at, len);
+        Ok(())
     }
 
     /// What was written is on the disk. After the first error, all writes and syncs fail.

@@ -2,6 +2,8 @@
 //! (<https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>), over any stream.
 //!
 //! There is one export, whose name is empty. Whatever a client sends, it costs no more memory than [`PIECE`] and an option.
+//! Block status is not offered: it needs structured replies, and could not report one sector of zeros, since a hole in an
+//! encrypted image decrypts to noise.
 
 use std::io::{self, Read, Write};
 
@@ -16,6 +18,10 @@ pub trait Device {
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()>;
     /// May change what it is given.
     fn write(&self, at: u64, bytes: &mut [u8]) -> io::Result<()>;
+    /// Whether clients may say what they no longer need.
+    fn can_trim(&self) -> bool;
+    /// What these bytes are read as, until they are written again, is undefined.
+    fn trim(&self, at: u64, len: u32) -> io::Result<()>;
     /// What was written is on the disk.
     fn flush(&self) -> io::Result<()>;
 }
@@ -60,12 +66,18 @@ const INFO_BLOCK_SIZE: u16 = 3;
 /// Flags are there; there is `FLUSH`, `FUA`; several connections see the same.
 const FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 8;
 const READ_ONLY: u16 = 1 << 1;
+const SEND_TRIM: u16 = 1 << 5;
+const SEND_WRITE_ZEROES: u16 = 1 << 6;
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 const DISCONNECT: u16 = 2;
 const FLUSH: u16 = 3;
+const TRIM: u16 = 4;
+const WRITE_ZEROES: u16 = 6;
 const FUA: u16 = 1;
+/// With `WRITE_ZEROES`, which makes no holes anyway.
+const NO_HOLE: u16 = 1 << 1;
 
 const EPERM: u32 = 1;
 const EIO: u32 = 5;
@@ -108,7 +120,10 @@ fn read<const N: usize>(stream: &mut impl Read) -> io::Result<[u8; N]> {
 }
 
 fn flags(device: &impl Device) -> u16 {
-    FLAGS | if device.is_read_only() { READ_ONLY } else { 0 }
+    if device.is_read_only() {
+        return FLAGS | READ_ONLY;
+    }
+    FLAGS | SEND_WRITE_ZEROES | if device.can_trim() { SEND_TRIM } else { 0 }
 }
 
 /// What `EXPORT_NAME` and `INFO_EXPORT` say.
@@ -239,24 +254,39 @@ impl Request {
             .at
             .checked_add(self.len.into())
             .is_none_or(|end| end > device.len());
-        if !matches!(self.kind, READ | WRITE | FLUSH) {
-            return Some(EINVAL);
-        }
+        let (carries_data, writes, flags) = match self.kind {
+            READ => (true, false, FUA),
+            WRITE => (true, true, FUA),
+            FLUSH => (false, false, FUA),
+            TRIM if device.can_trim() => (false, true, FUA),
+            WRITE_ZEROES => (false, true, FUA | NO_HOLE),
+            _ => return Some(EINVAL),
+        };
         // Clients may set `FUA` with any request, even if it writes nothing.
-        if self.flags & !FUA != 0 {
+        if self.flags & !flags != 0 {
             Some(EINVAL)
         } else if self.kind == FLUSH {
             (self.at != 0 || self.len != 0).then_some(EINVAL)
-        } else if self.kind == WRITE && device.is_read_only() {
+        } else if writes && device.is_read_only() {
             Some(EPERM)
-        } else if self.len > MAX_REQUEST {
+        } else if carries_data && self.len > MAX_REQUEST {
             // `EOVERFLOW` is for requests without data.
             Some(if self.kind == WRITE { EINVAL } else { EOVERFLOW })
         } else if is_beyond {
-            Some(if self.kind == WRITE { ENOSPC } else { EINVAL })
+            Some(match self.kind {
+                WRITE | WRITE_ZEROES => ENOSPC,
+                _ => EINVAL,
+            })
         } else {
             None
         }
+    }
+
+    /// Flushes if the request says so.
+    fn finish(&self, device: &impl Device, done: io::Result<()>) -> u32 {
+        let is_flushed = self.flags & FUA != 0;
+        done.and_then(|()| if is_flushed { device.flush() } else { Ok(()) })
+            .map_or_else(number, |()| 0)
     }
 
     fn answer(&self, stream: &mut impl Write, error: u32) -> io::Result<()> {
@@ -291,6 +321,18 @@ fn transmit(stream: &mut impl Stream, device: &impl Device) -> io::Result<()> {
             }
             FLUSH if refused.is_none() => {
                 request.answer(stream, device.flush().map_or_else(number, |()| 0))?;
+            }
+            TRIM if refused.is_none() => {
+                let done = device.trim(request.at, request.len);
+                request.answer(stream, request.finish(device, done))?;
+            }
+            WRITE_ZEROES if refused.is_none() => {
+                let done = pieces(request.at, request.len).try_for_each(|(at, len)| {
+                    let bytes = resized(&mut buffer, len);
+                    bytes.fill(0);
+                    device.write(at, bytes)
+                });
+                request.answer(stream, request.finish(device, done))?;
             }
             _ => request.answer(stream, refused.unwrap_or(EINVAL))?,
         }
@@ -340,18 +382,15 @@ fn receive(
     refused: Option<u32>,
     buffer: &mut Zeroizing<Vec<u8>>,
 ) -> io::Result<u32> {
-    let mut error = refused.unwrap_or(0);
+    let mut done = Ok(());
     for (at, len) in pieces(request.at, request.len) {
         let bytes = resized(buffer, len);
         stream.read_exact(bytes)?;
-        if error == 0 {
-            error = device.write(at, bytes).map_or_else(number, |()| 0);
+        if refused.is_none() && done.is_ok() {
+            done = device.write(at, bytes);
         }
     }
-    if error == 0 && request.flags & FUA != 0 {
-        error = device.flush().map_or_else(number, |()| 0);
-    }
-    Ok(error)
+    Ok(refused.unwrap_or_else(|| request.finish(device, done)))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use zeroize::Zeroizing;
 
 use super::Direction;
 use super::copy::{self, How, Opened};
+use super::header::Geometry;
 use super::image;
 use super::nbd::{self, Device, Stream};
 use crate::crypt::Secret;
@@ -39,6 +40,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 pub struct Export {
     opened: Opened,
     is_read_only: bool,
+    can_trim: bool,
     /// Whether a client has written.
     is_changed: AtomicBool,
     /// Nobody reads or writes a part of a sector that somebody else writes: neither would have a sector.
@@ -80,10 +82,11 @@ impl Log {
 }
 
 impl Export {
-    pub fn new(opened: Opened, is_read_only: bool) -> io::Result<Self> {
+    pub fn new(opened: Opened, is_read_only: bool, can_trim: bool) -> io::Result<Self> {
         Ok(Self {
             opened,
             is_read_only,
+            can_trim,
             is_changed: AtomicBool::new(false),
             writing: RwLock::new(()),
             log: Log::start()?,
@@ -218,6 +221,25 @@ impl Device for Export {
     fn write(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
         self.is_changed.store(true, Ordering::Relaxed);
         self.reported(self.write_sectors(at, bytes))
+    }
+
+    fn can_trim(&self) -> bool {
+        self.can_trim
+    }
+
+    /// Makes a hole of the whole sectors among these bytes, which then decrypt to noise.
+    fn trim(&self, at: u64, len: u32) -> io::Result<()> {
+        let Geometry {
+            sector_len, offset, ..
+        } = self.opened.sectors().geometry;
+        let sector_len = sector_len as u64;
+        let (start, end) = (at.next_multiple_of(sector_len), at + u64::from(len));
+        let Some(len) = (end - end % sector_len).checked_sub(start).filter(|&len| len > 0) else {
+            return Ok(());
+        };
+        self.is_changed.store(true, Ordering::Relaxed);
+        let _writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
+        self.reported(self.opened.image.punch_at(offset + start, len))
     }
 
     fn flush(&self) -> io::Result<()> {
@@ -470,12 +492,13 @@ pub fn open(
     path: &Path,
     how: &How<'_>,
     is_read_only: bool,
+    can_trim: bool,
     secret: impl FnOnce() -> Result<Secret, Error>,
 ) -> Result<Arc<Export>, Error> {
     let is_read_only = is_read_only || image::is_read_only_device(path);
     // Before there are threads: what begins them copies gaps of the stack.
     let opened = with_wiped_stack(|| copy::open(path, how, !is_read_only, secret))?;
-    let export = Export::new(opened, is_read_only).map_err(|error| Error::io("threads", error))?;
+    let export = Export::new(opened, is_read_only, can_trim).map_err(|error| Error::io("threads", error))?;
     Ok(Arc::new(export))
 }
 
@@ -561,7 +584,7 @@ mod tests {
             max_cost: 0,
             is_checked: true,
         };
-        let export = open(&image, &how, false, secret).ok().unwrap();
+        let export = open(&image, &how, false, false, secret).ok().unwrap();
         assert!(export.write(0, &mut [8; 8192]).is_ok() && export.flush().is_ok());
         let failed = export.opened.image.sync_by(|_| Err(Errno::IO.into()));
         assert!(failed.is_err());

@@ -93,14 +93,15 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const DISC: u16 = 2;
 const FLUSH: u16 = 3;
+const TRIM: u16 = 4;
+const WRITE_ZEROES: u16 = 6;
+
+/// Of a server that lets clients write, and discard nothing.
+const FLAGS: u16 = 0b1_0100_1101;
 
 impl Client<UnixStream> {
     pub fn connect(folder: &Folder, socket: &str, len: u64) -> Self {
-        Self::over(
-            UnixStream::connect(folder.path(socket)).unwrap(),
-            len,
-            0b1_0000_1101,
-        )
+        Self::over(UnixStream::connect(folder.path(socket)).unwrap(), len, FLAGS)
     }
 }
 
@@ -245,6 +246,93 @@ fn parts_of_one_sector() {
     assert!(decrypted(&folder, "image") == expected);
 }
 
+/// Zeros are encrypted, and what is discarded is a hole that reads as noise: nothing around it changes.
+#[test]
+fn zeros_and_holes() {
+    use std::os::unix::fs::MetadataExt;
+    const LEN: usize = 1 << 20;
+    for sector_size in ["512", "4096"] {
+        let folder = Folder::new();
+        make_image(&folder, "image", LEN, sector_size);
+        let mut expected = noise(LEN);
+        let server = Server::start(&folder, &["image", "--socket", "socket"]);
+        let mut client = Client::connect(&folder, "socket", LEN as u64);
+        client.write(0, &expected);
+        client.send(WRITE_ZEROES, 5000, 100_000, b"");
+        assert_eq!(client.answer(), 0);
+        expected[5000..105_000].fill(0);
+        assert!(client.read(0, LEN) == expected);
+        client.send(TRIM, 0, 4096, b"");
+        assert_eq!(client.answer(), 22, "EINVAL");
+        drop(client);
+        succeeds(&server.stop());
+        assert!(decrypted(&folder, "image") == expected);
+        let whole = folder.read("image");
+        assert!(!whole.chunks(512).any(|sector| sector == [0; 512]));
+
+        let blocks = || folder.path("image").metadata().unwrap().blocks();
+        let before = blocks();
+        let server = Server::start(&folder, &["image", "--socket", "socket", "--trim"]);
+        let stream = UnixStream::connect(folder.path("socket")).unwrap();
+        let mut client = Client::over(stream, LEN as u64, FLAGS | 1 << 5);
+        // No whole sector; and 128 KiB, with parts of two.
+        for (at, len) in [(8192 + 10, 500), (200_704 - 10, (128 << 10) + 20)] {
+            client.send(TRIM, at, len, b"");
+            assert_eq!(client.answer(), 0);
+        }
+        let hole = 200_704..200_704 + (128 << 10);
+        let read = client.read(0, LEN);
+        assert!(read[..hole.start] == expected[..hole.start] && read[hole.end..] == expected[hole.end..]);
+        let noise_in_hole = read[hole.clone()].chunks(512);
+        assert!(
+            noise_in_hole
+                .zip(expected[hole.clone()].chunks(512))
+                .all(|(one, other)| one != other && one != [0; 512])
+        );
+        client.write(hole.start as u64, &[7; 4096]);
+        expected[hole.clone()].copy_from_slice(&read[hole.clone()]);
+        expected[hole.start..][..4096].fill(7);
+        drop(client);
+        succeeds(&server.stop());
+        assert!(decrypted(&folder, "image") == expected);
+        let image = folder.read("image");
+        assert!(image[hole.start + 4096..hole.end].iter().all(|&byte| byte == 0));
+        assert!(image[..hole.start] == whole[..hole.start] && image[hole.end..] == whole[hole.end..]);
+        if cfg!(target_os = "linux") {
+            assert!(
+                blocks() <= before - (120 << 10) / 512,
+                "{} of {before} blocks",
+                blocks()
+            );
+        }
+
+        // All of it: the header knows it again.
+        let server = Server::start(&folder, &["image", "--socket", "socket", "--trim"]);
+        let stream = UnixStream::connect(folder.path("socket")).unwrap();
+        let mut client = Client::over(stream, LEN as u64, FLAGS | 1 << 5);
+        client.send(TRIM, 0, 1 << 20, b"");
+        assert_eq!(client.answer(), 0);
+        let read = client.read(0, LEN);
+        drop(client);
+        succeeds(&server.stop());
+        assert!(decrypted(&folder, "image") == read);
+    }
+    let folder = Folder::new();
+    make_image(&folder, "image", 4096, "4096");
+    let args = [
+        "disk",
+        "serve",
+        "--key-file",
+        "key",
+        "image",
+        "--socket",
+        "socket",
+        "--trim",
+        "--read-only",
+    ];
+    assert_eq!(folder.run(&args).status.code(), Some(USAGE));
+}
+
 /// What of the disk is not written stays, in a part of an image too.
 #[test]
 fn a_part_that_is_served() {
@@ -260,7 +348,7 @@ fn a_part_that_is_served() {
     succeeds(&folder.run(&encrypt));
     let server = Server::start(&folder, &["image", "--listen", "127.0.0.1:0"]);
     let address = server.uri.strip_prefix("nbd://").unwrap();
-    let mut client = Client::over(TcpStream::connect(address).unwrap(), 65536, 0b1_0000_1101);
+    let mut client = Client::over(TcpStream::connect(address).unwrap(), 65536, FLAGS);
     assert!(client.read(0, 65536) == plain[777..][..65536]);
     client.write(1023, b"three");
     let mut expected = plain.clone();
@@ -626,13 +714,16 @@ fn a_file_system_through_other_clients() {
         "read -P 0x5a 9001 12001",
         "read -P 0x5b 8190 3",
         "write -z 20000 4000",
+        "write -z -u 30000 50000",
         "read -P 0 20000 4000",
+        "read -P 0 30000 50000",
         "flush",
     ]);
     let mut expected = folder.read("ext4");
     expected[9001..21_002].fill(0x5a);
     expected[8190..8193].fill(0x5b);
     expected[20_000..24_000].fill(0);
+    expected[30_000..80_000].fill(0);
     tool(&["nbdcopy", uri, "changed"]);
     assert!(folder.read("changed") == expected);
     // What is changed outside comes back changed.

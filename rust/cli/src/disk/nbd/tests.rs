@@ -10,6 +10,7 @@ const LEN: usize = 10_000;
 struct Memory {
     bytes: RefCell<Vec<u8>>,
     is_read_only: bool,
+    can_trim: bool,
     broken: Cell<Option<io::ErrorKind>>,
     flushed: Cell<usize>,
 }
@@ -19,6 +20,7 @@ impl Memory {
         Self {
             bytes: RefCell::new((0..len).map(|i| (i % 251).to_le_bytes()[0]).collect()),
             is_read_only: false,
+            can_trim: false,
             broken: Cell::new(None),
             flushed: Cell::new(0),
         }
@@ -53,6 +55,17 @@ impl Device for Memory {
         self.check()?;
         assert!(bytes.len() <= PIECE && !self.is_read_only);
         self.bytes.borrow_mut()[usize::try_from(at).unwrap()..][..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn can_trim(&self) -> bool {
+        self.can_trim
+    }
+
+    fn trim(&self, at: u64, len: u32) -> io::Result<()> {
+        self.check()?;
+        assert!(self.can_trim && !self.is_read_only);
+        self.bytes.borrow_mut()[usize::try_from(at).unwrap()..][..len as usize].fill(0xee);
         Ok(())
     }
 
@@ -147,10 +160,10 @@ fn transmission(device: &Memory, requests: &[Vec<u8>]) -> (Result<(), io::ErrorK
     let sent = [3_u32.to_be_bytes().to_vec(), option(1, b""), requests.concat()].concat();
     let (end, mut got) = talk(device, &sent);
     assert_eq!(got[..8], device.len().to_be_bytes());
-    let flags = if device.is_read_only {
-        0b1_0000_1111_u16
-    } else {
-        0b1_0000_1101
+    let flags = match (device.is_read_only, device.can_trim) {
+        (true, _) => 0b1_0000_1111_u16,
+        (false, true) => 0b1_0110_1101,
+        (false, false) => 0b1_0100_1101,
     };
     assert_eq!(got[8..10], flags.to_be_bytes());
     (end, got.split_off(10))
@@ -163,7 +176,7 @@ const DISC: [u8; 28] = [
 #[test]
 fn handshakes() {
     let device = Memory::new(LEN);
-    let export = [&(LEN as u64).to_be_bytes()[..], &[1, 0b1101]].concat();
+    let export = [&(LEN as u64).to_be_bytes()[..], &[1, 0b100_1101]].concat();
     let info = |number: u32| {
         [
             answer(number, 3, &[&[0, 0][..], &export].concat()),
@@ -327,6 +340,31 @@ fn long_requests_come_in_pieces() {
     assert!(got == expected.concat());
 }
 
+#[test]
+fn requests_without_data() {
+    let mut device = Memory::new(2 * PIECE + LEN);
+    device.can_trim = true;
+    let mut expected = device.bytes.borrow().clone();
+    let len = u32::try_from(PIECE + 10).unwrap();
+    let (end, got) = transmission(
+        &device,
+        &[
+            request(0, WRITE_ZEROES, 5, len),
+            request(NO_HOLE | FUA, WRITE_ZEROES, 9000, 1),
+            request(0, TRIM, 1_050_000, len - 5),
+            request(FUA, TRIM, 9001, 1),
+            request(0, TRIM, device.len(), 0),
+            DISC.to_vec(),
+        ],
+    );
+    assert_eq!((end, got), (Ok(()), simple(0, b"").repeat(5)));
+    expected[5..][..len as usize].fill(0);
+    expected[1_050_000..][..len as usize - 5].fill(0xee);
+    expected[9001] = 0xee;
+    assert!(*device.bytes.borrow() == expected);
+    assert_eq!(device.flushed.get(), 2);
+}
+
 /// Each gives an error, and the next request is answered.
 #[test]
 fn refused_requests() {
@@ -359,9 +397,17 @@ fn refused_requests() {
     }
     refused(&device, &request(0, READ, 0, MAX_REQUEST + 1), b"", EOVERFLOW);
     refused(&device, &request(0, READ, 0, u32::MAX), b"", EOVERFLOW);
+    for (at, len) in [(LEN as u64, 1), (0, 10_001), (u64::MAX, 1), (0, u32::MAX)] {
+        device.can_trim = true;
+        refused(&device, &request(0, TRIM, at, len), b"", EINVAL);
+        refused(&device, &request(0, WRITE_ZEROES, at, len), b"", ENOSPC);
+        device.can_trim = false;
+        refused(&device, &request(0, TRIM, 0, 1), b"", EINVAL);
+    }
+    refused(&device, &request(4, WRITE_ZEROES, 0, 1), b"", EINVAL);
     let long = vec![1; MAX_REQUEST as usize + 1];
     refused(&device, &request(0, WRITE, 0, MAX_REQUEST + 1), &long, EINVAL);
-    for kind in [4, 5, 6, 7, 8, 0xffff] {
+    for kind in [4, 5, 7, 8, 0xffff] {
         refused(&device, &request(0, kind, 0, 1), b"", EINVAL);
     }
     refused(&device, &request(2, READ, 0, 1), b"", EINVAL);
@@ -372,6 +418,9 @@ fn refused_requests() {
     device.is_read_only = true;
     refused(&device, &request(0, WRITE, 0, 1), b"x", EPERM);
     refused(&device, &request(0, WRITE, 0, 0), b"", EPERM);
+    refused(&device, &request(0, WRITE_ZEROES, 0, 1), b"", EPERM);
+    device.can_trim = true;
+    refused(&device, &request(0, TRIM, 0, 1), b"", EPERM);
     // What is no request ends the connection.
     let (end, got) = transmission(&device, &[vec![0; 28]]);
     assert_eq!((end, got.len()), (Err(io::ErrorKind::InvalidData), 0));
@@ -379,11 +428,14 @@ fn refused_requests() {
 
 #[test]
 fn a_disk_that_breaks() {
-    let device = Memory::new(LEN);
+    let mut device = Memory::new(LEN);
+    device.can_trim = true;
     let requests = [
         request(0, READ, 0, 10),
         request(0, WRITE, 0, 3),
         b"abc".to_vec(),
+        request(0, WRITE_ZEROES, 0, 3),
+        request(0, TRIM, 0, 3),
         request(0, FLUSH, 0, 0),
         request(FUA, WRITE, 0, 0),
         DISC.to_vec(),
@@ -395,7 +447,7 @@ fn a_disk_that_breaks() {
     ] {
         device.broken.set(Some(kind));
         let (end, got) = transmission(&device, &requests);
-        assert_eq!((end, got), (Ok(()), simple(number, b"").repeat(4)), "{kind}");
+        assert_eq!((end, got), (Ok(()), simple(number, b"").repeat(6)), "{kind}");
     }
 }
 
@@ -411,7 +463,8 @@ fn random_clients() {
     };
     let mut ends = [0; 3];
     for _ in 0..20_000 {
-        let device = Memory::new(LEN);
+        let mut device = Memory::new(LEN);
+        device.can_trim = next(2) == 0;
         let mut sent = 3_u32.to_be_bytes().to_vec();
         for _ in 0..next(3) {
             let data: Vec<u8> = (0..next(9)).map(|_| next(2).to_le_bytes()[0]).collect();
