@@ -12,6 +12,7 @@ use datafusion::execution::object_store::ObjectStoreRegistry;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use object_store::ObjectStore;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::path::Path;
 use url::Url;
 use veriplex::Key;
 use veriplex_store::SealedStore;
@@ -60,7 +61,7 @@ impl Buckets {
     }
 
     /// The bucket of an object.
-    pub(crate) fn bucket(&self, url: &Url) -> Result<Arc<SealedStore<AmazonS3>>> {
+    fn bucket(&self, url: &Url) -> Result<Arc<SealedStore<AmazonS3>>> {
         let ("s3", Some(bucket)) = (url.scheme(), url.host_str()) else {
             return Err(DataFusionError::Execution(format!("not a bucket: {url}")));
         };
@@ -72,6 +73,13 @@ impl Buckets {
         let store = Arc::new(SealedStore::new(store, &self.key, bucket.as_bytes()));
         opened.insert(bucket.to_owned(), store.clone());
         Ok(store)
+    }
+
+    /// The bucket of an object, and its path there.
+    pub(crate) fn object(&self, url: &str) -> Result<(Arc<SealedStore<AmazonS3>>, Path)> {
+        let url = Url::parse(url).map_err(|error| DataFusionError::Execution(format!("{url}: {error}")))?;
+        let path = Path::from_url_path(url.path()).map_err(object_store::Error::from)?;
+        Ok((self.bucket(&url)?, path))
     }
 
     pub(crate) fn key(&self) -> &Key {

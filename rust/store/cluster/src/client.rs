@@ -18,7 +18,7 @@ use datafusion_proto::protobuf::LogicalPlanNode;
 use veriplex::Key;
 
 use crate::shuffle::Open;
-use crate::{Buckets, reseal, tree};
+use crate::{Buckets, functions, tree};
 
 /// A session whose queries run on the cluster of the scheduler at this URL.
 ///
@@ -53,8 +53,9 @@ pub fn session(scheduler: &str, buckets: &Arc<Buckets>) -> Result<SessionContext
 ///
 /// None, for a session.
 pub fn register(registry: &mut impl FunctionRegistry, buckets: &Arc<Buckets>) -> Result<()> {
-    registry.register_udf(tree::part(buckets))?;
-    registry.register_udf(reseal::function(buckets, None))?;
+    for function in functions(buckets, None) {
+        registry.register_udf(function)?;
+    }
     registry.register_udaf(tree::aggregate())?;
     Ok(())
 }

@@ -14,7 +14,9 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig};
 use object_store::aws::AmazonS3Builder;
 use veriplex::{Key, os_rng};
-use veriplex_store_cluster::{Buckets, KEY_FILE, OLD_KEY_FILE, client, key_from_env, reseal, shuffle, tree};
+use veriplex_store_cluster::{
+    Buckets, KEY_FILE, OLD_KEY_FILE, client, functions, key_from_env, shuffle, tree,
+};
 
 const USAGE: &str = "usage: veriplex-cluster scheduler PORT
        veriplex-cluster executor SCHEDULER PORT FOLDER CORES
@@ -75,7 +77,7 @@ async fn executor(scheduler: u16, port: u16, folder: &str, cores: usize) -> Resu
         .transpose()?
         .map(|key| Buckets::new(AmazonS3Builder::from_env(), &key));
     let mut functions = BallistaFunctionRegistry::default();
-    for function in [tree::part(&buckets), reseal::function(&buckets, old)] {
+    for function in functions(&buckets, old) {
         functions
             .scalar_functions
             .insert(function.name().into(), function);

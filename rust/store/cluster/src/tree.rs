@@ -5,28 +5,24 @@
 //! order, to the digest: that of `veriplex sum`. [`query`] lets executors share the parts.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _, BinaryArray};
+use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::common::ScalarValue;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature, Volatility,
+    Accumulator, AggregateUDF, AggregateUDFImpl, ScalarUDF, Signature, Volatility,
 };
 use object_store::ObjectStoreExt as _;
-use object_store::path::Path;
 use url::Url;
 use veriplex::digest::Digest;
 use veriplex::label;
 use veriplex::tree::{CV_LEN, Tree};
 
 use crate::Buckets;
+use crate::function::{self, failed, number, text};
 
 /// A chaining value of this level covers 512 KiB.
 const LEVEL: usize = 1;
@@ -34,12 +30,16 @@ const UNIT_LEN: usize = 512 << 10;
 /// How much of an object is fetched at a time.
 pub const PART_LEN: u64 = 8 << 20;
 
-fn tree() -> Tree {
+const PART: &str = "veriplex_part";
+const COMBINE: &str = "veriplex_tree";
+
+/// The hash of `veriplex sum`.
+pub(crate) fn tree() -> Tree {
     Tree::new(label!("veriplex.sum.v1"))
 }
 
 fn invalid(what: &str) -> DataFusionError {
-    DataFusionError::Execution(format!("veriplex_tree: {what}"))
+    failed(COMBINE, what)
 }
 
 /// The query that computes the digest of an object of this many bytes.
@@ -58,12 +58,42 @@ pub fn query(url: &Url, len: u64) -> String {
 /// The function that reads objects, of these buckets.
 #[must_use]
 pub fn part(buckets: &Arc<Buckets>) -> Arc<ScalarUDF> {
-    let part = Part {
-        buckets: buckets.clone(),
-        // What an object holds can change.
-        signature: Signature::exact(vec![DataType::Utf8, DataType::Int64], Volatility::Volatile),
+    let buckets = buckets.clone();
+    let arguments = vec![DataType::Utf8, DataType::Int64];
+    function::new(PART, arguments, DataType::Binary, move |arguments| {
+        let buckets = buckets.clone();
+        async move {
+            let (url, part) = (text(PART, &arguments[0])?, number(PART, &arguments[1])?);
+            Ok(ScalarValue::Binary(Some(read(&buckets, url, part).await?)))
+        }
+    })
+}
+
+/// The length of a part of an object, and its chaining values.
+async fn read(buckets: &Buckets, url: &str, number: u64) -> Result<Vec<u8>> {
+    log::debug!("part {number} of {url}");
+    let (store, path) = buckets.object(url)?;
+    let start = number.saturating_mul(PART_LEN);
+    // Its length is verified below: the object's last segment is opened with the first.
+    let len = store.head(&path).await?.size;
+    let bytes = if start == 0 && len == 0 {
+        store.get(&path).await?.bytes().await?
+    } else {
+        store
+            .get_range(&path, start..len.min(start.saturating_add(PART_LEN)))
+            .await?
     };
-    Arc::new(AsyncScalarUDF::new(Arc::new(part)).into_scalar_udf())
+    let values = if len <= UNIT_LEN as u64 {
+        // It has no chaining values of this level.
+        tree().digest(&bytes).as_bytes().to_vec()
+    } else {
+        let mut values = vec![0; (bytes.len().div_ceil(UNIT_LEN)) * CV_LEN];
+        tree()
+            .chaining_values_into(LEVEL, &bytes, &mut values)
+            .map_err(|_| failed(PART, "an empty part"))?;
+        values
+    };
+    Ok([&(bytes.len() as u64).to_le_bytes()[..], &values].concat())
 }
 
 /// The aggregate function.
@@ -74,101 +104,6 @@ pub fn aggregate() -> Arc<AggregateUDF> {
     }))
 }
 
-#[derive(Debug)]
-struct Part {
-    buckets: Arc<Buckets>,
-    signature: Signature,
-}
-
-/// There is one.
-impl PartialEq for Part {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Part {}
-
-impl Hash for Part {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.signature.hash(state);
-    }
-}
-
-impl Part {
-    /// The length of a part of an object, and its chaining values.
-    async fn read(&self, url: &str, number: i64) -> Result<Vec<u8>> {
-        log::debug!("part {number} of {url}");
-        let url = Url::parse(url).map_err(|error| invalid(&error.to_string()))?;
-        let path = Path::from_url_path(url.path()).map_err(object_store::Error::from)?;
-        let store = self.buckets.bucket(&url)?;
-        let start = u64::try_from(number)
-            .ok()
-            .and_then(|number| number.checked_mul(PART_LEN));
-        let start = start.ok_or_else(|| invalid("a part has a number from 0"))?;
-        // Its length is verified below: the object's last segment is opened with the first.
-        let len = store.head(&path).await?.size;
-        let bytes = if start == 0 && len == 0 {
-            store.get(&path).await?.bytes().await?
-        } else {
-            store
-                .get_range(&path, start..len.min(start.saturating_add(PART_LEN)))
-                .await?
-        };
-        let values = if len <= UNIT_LEN as u64 {
-            // It has no chaining values of this level.
-            tree().digest(&bytes).as_bytes().to_vec()
-        } else {
-            let mut values = vec![0; (bytes.len().div_ceil(UNIT_LEN)) * CV_LEN];
-            tree()
-                .chaining_values_into(LEVEL, &bytes, &mut values)
-                .map_err(|_| invalid("an empty part"))?;
-            values
-        };
-        Ok([&(bytes.len() as u64).to_le_bytes()[..], &values].concat())
-    }
-}
-
-impl ScalarUDFImpl for Part {
-    fn name(&self) -> &'static str {
-        "veriplex_part"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Binary)
-    }
-
-    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        Err(DataFusionError::Internal(
-            "it reads an object: it is asynchronous".into(),
-        ))
-    }
-}
-
-#[async_trait]
-impl AsyncScalarUDFImpl for Part {
-    async fn invoke_async_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let rows = args.number_rows;
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let (urls, numbers) = (
-            arrays[0].as_string::<i32>(),
-            arrays[1].as_primitive::<Int64Type>(),
-        );
-        let mut parts = Vec::with_capacity(rows);
-        for row in 0..urls.len() {
-            // One at a time: an executor has as many tasks as it has cores.
-            parts.push(self.read(urls.value(row), numbers.value(row)).await?);
-        }
-        Ok(ColumnarValue::Array(Arc::new(BinaryArray::from_iter_values(
-            parts,
-        ))))
-    }
-}
-
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Combine {
     signature: Signature,
@@ -176,7 +111,7 @@ struct Combine {
 
 impl AggregateUDFImpl for Combine {
     fn name(&self) -> &'static str {
-        "veriplex_tree"
+        COMBINE
     }
 
     fn signature(&self) -> &Signature {

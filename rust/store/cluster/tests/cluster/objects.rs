@@ -5,9 +5,11 @@ use datafusion::execution::object_store::ObjectStoreRegistry as _;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt as _, WriteMultipart};
 use url::Url;
-use veriplex::{label, tree};
+use veriplex::tree::outboard::Builder;
+use veriplex::tree::{self, Tree};
+use veriplex::{digest::Digest, label};
 use veriplex_store::Reason;
-use veriplex_store_cluster::{reseal, tree::query};
+use veriplex_store_cluster::{reseal, tree::query, verify};
 
 use crate::cluster::{Cluster, old_key};
 use crate::data::key;
@@ -51,6 +53,91 @@ async fn executors_hash_an_object_together() {
     let query = query(&url, 100_000_000);
     let error = rows(&client, &query).await.unwrap_err().to_string();
     assert!(names(&error, "folder/object", &Reason::Verification), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn executors_verify_a_range_together() {
+    const LEN: u64 = 100_000_000;
+    let (key, objects) = (key(), tempfile::tempdir().unwrap());
+    let cluster = Cluster::start(objects.path(), &[&key; 3]).await;
+    let client = cluster.session(&key);
+    let [url, outboard] =
+        ["object", "object.outboard"].map(|name| Url::parse(&format!("s3://{BUCKET}/{name}")).unwrap());
+    let store = cluster.server.buckets(&key).get_store(&url).unwrap();
+    let put = async |url: &Url, content: Vec<u8>| {
+        let path = Path::from_url_path(url.path()).unwrap();
+        store.put(&path, content.into()).await.unwrap();
+    };
+    // As `veriplex sum --outboard` does.
+    let hash = |content: &[u8]| {
+        let mut builder = Builder::new(&Tree::new(label!("veriplex.sum.v1")));
+        builder.update(content);
+        let (digest, strings) = builder.finalize();
+        let header = [&b"VPX-TREE\x01"[..], &(content.len() as u64).to_le_bytes()];
+        (digest, [&header.concat()[..], &strings].concat())
+    };
+    let verify = async |digest: &Digest, range: std::ops::Range<u64>| {
+        let found = rows(&client, &verify::query(&url, &outboard, digest, range)).await;
+        found.map_err(|error| error.to_string())
+    };
+    let verified = |found: Result<Vec<String>, String>, len: u64| {
+        let found = found.unwrap();
+        assert!(found.contains(&format!("| {len} |")), "{found:?}");
+    };
+    let refused = |found: Result<Vec<String>, String>, reason: &str| {
+        let error = found.unwrap_err().replace('\\', "");
+        println!("{error}");
+        assert!(
+            error.contains("object \"object\"") && error.contains(reason),
+            "{error}"
+        );
+    };
+
+    // Without a level above the chunks, with one, and with several.
+    for len in [0, 1, 4096, 4097, 600_000] {
+        let (digest, strings) = hash(&content(len));
+        put(&url, content(len)).await;
+        put(&outboard, strings).await;
+        verified(verify(&digest, 0..len as u64).await, len as u64);
+    }
+    let (digest, strings) = hash(&content(LEN as usize));
+    put(&url, content(LEN as usize)).await;
+    put(&outboard, strings.clone()).await;
+    for range in [0..LEN, 12_345_678..87_654_321, LEN - 1..LEN, 4095..4097] {
+        cluster.server.traffic();
+        verified(verify(&digest, range.clone()).await, range.end - range.start);
+        println!("{range:?}: {:?} requests and bytes", cluster.server.traffic());
+    }
+    for executor in &cluster.executors {
+        let parts = executor.log().matches("bytes ").count();
+        println!("{parts} parts");
+        assert!(parts > 0, "it did nothing");
+    }
+    refused(verify(&digest, 0..LEN + 1).await, "no such range");
+    refused(verify(&digest, 5..5).await, "no such range");
+
+    // Another root, an outboard with one byte changed, one of something shorter, and none.
+    let differs = "differs from what was hashed";
+    refused(verify(&hash(b"other").0, 0..LEN).await, differs);
+    let mut changed = strings.clone();
+    changed[1000] ^= 1;
+    put(&outboard, changed).await;
+    refused(verify(&digest, 0..LEN).await, differs);
+    put(&outboard, hash(&content(LEN as usize - 1)).1).await;
+    refused(verify(&digest, 0..LEN).await, "of another length");
+    put(&outboard, hash(&content(5)).1).await;
+    refused(verify(&digest, 0..LEN).await, "not as long");
+
+    // One byte changed, sealed as it should be; and one changed in the store.
+    put(&outboard, strings).await;
+    let mut changed = content(LEN as usize);
+    changed[60_000_000] ^= 1;
+    put(&url, changed).await;
+    refused(verify(&digest, 0..LEN).await, differs);
+    verified(verify(&digest, 0..60_000_000 - 4096).await, 60_000_000 - 4096);
+    cluster.server.flip("object");
+    let error = verify(&digest, 0..LEN).await.unwrap_err();
+    assert!(names(&error, "object", &Reason::Verification), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
