@@ -13,7 +13,8 @@ use crate::terminal_quoting::quoted;
 /// By the names that the command line has for them, with their numbers.
 static TAKEN: OnceLock<BTreeMap<PathBuf, (i32, File)>> = OnceLock::new();
 
-/// Takes the descriptors that these paths name. An error if one of them is not open.
+/// Takes the descriptors that these paths name. An error if one of them is not open, or cannot be had itself: by its name
+/// something else might be opened.
 pub fn take<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
     let own = Own::new();
     // What one leads to may be a folder.
@@ -23,18 +24,27 @@ pub fn take<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
     };
     let named = paths.flat_map(|path| path.ancestors().filter_map(|at| Some((at, number(at)?))));
     let named: Vec<_> = named.collect();
+    let failed = |path: &Path, reason: &str| Err(Error::io(&quoted(path), reason));
+    // Before any gets the number of another.
     for (path, number) in &named {
         if !own.is_open(*number) {
-            return Err(Error::io(
-                &quoted(path),
-                format_args!("descriptor {number} is not open"),
-            ));
+            return failed(path, &format!("descriptor {number} is not open"));
         }
     }
-    let taken = named
-        .into_iter()
-        .filter_map(|(path, number)| Some((path.to_owned(), (number, own.get(number)?))));
-    let _ = TAKEN.set(taken.collect());
+    let mut taken = BTreeMap::new();
+    for (path, number) in named {
+        match own.get(number) {
+            Some(file) => drop(taken.insert(path.to_owned(), (number, file))),
+            // It can be opened by its name: there is no place in a folder where reading goes on.
+            None if path.is_dir() => {}
+            None => {
+                let reason =
+                    "only pipes and standard streams can be named by numbers here (name the file itself)";
+                return failed(path, reason);
+            }
+        }
+    }
+    let _ = TAKEN.set(taken);
     Ok(())
 }
 
@@ -64,16 +74,42 @@ impl Own {
     fn is_open(&self, number: i32) -> bool {
         use std::os::fd::AsRawFd;
         let is_own = self.0.as_ref().is_some_and(|own| own.as_raw_fd() == number);
-        // A sandbox may forbid the other way.
-        let is_there = || Path::new("/proc/self/fd").join(number.to_string()).is_symlink();
-        !is_own && (self.get(number).is_some() || is_there())
+        // Where `get` cannot tell, the system shows it.
+        !is_own && (self.get(number).is_some() || Self::name(number).is_symlink())
     }
 
-    /// Nothing where this system or a sandbox has no such way.
+    fn name(number: i32) -> PathBuf {
+        Path::new("/proc/self/fd").join(number.to_string())
+    }
+
+    /// Old systems, and many sandboxes, give only standard streams and pipes.
     fn get(&self, number: i32) -> Option<File> {
+        use std::io;
+        use std::os::fd::AsFd;
+
         use rustix::process::{PidfdGetfdFlags, pidfd_getfd};
-        let file = pidfd_getfd(self.0.as_ref()?, number, PidfdGetfdFlags::empty()).ok()?;
-        Some(file.into())
+        let copied = match number {
+            0 => io::stdin().as_fd().try_clone_to_owned().ok(),
+            1 => io::stdout().as_fd().try_clone_to_owned().ok(),
+            2 => io::stderr().as_fd().try_clone_to_owned().ok(),
+            _ => (self.0.as_ref()).and_then(|own| pidfd_getfd(own, number, PidfdGetfdFlags::empty()).ok()),
+        };
+        copied.map(File::from).or_else(|| Self::open_pipe(number))
+    }
+
+    /// A pipe without a name is the same if it is opened once more.
+    fn open_pipe(number: i32) -> Option<File> {
+        use std::os::unix::fs::MetadataExt;
+        let name = Self::name(number);
+        let target = std::fs::read_link(&name).ok()?;
+        if !target.as_os_str().as_encoded_bytes().starts_with(b"pipe:[") {
+            return None;
+        }
+        // For what the descriptor is open.
+        let mode = name.symlink_metadata().ok()?.mode();
+        let mut options = File::options();
+        options.read(mode & 0o400 != 0).write(mode & 0o200 != 0);
+        options.open(name).ok()
     }
 }
 

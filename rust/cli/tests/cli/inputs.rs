@@ -187,6 +187,58 @@ fn a_descriptor_has_one_use() {
     assert_eq!(output.stdout, folder.read("doc"));
 }
 
+/// Where nothing gives a descriptor itself, as in most containers, it is not opened once more: that would begin again.
+#[test]
+#[cfg(target_os = "linux")]
+fn descriptors_in_a_sandbox() {
+    let folder = Folder::new();
+    folder.write("doc", b"first line\nsecond\n");
+    folder.write("sealed", &encrypted(&KEY, &[9; 32], b"content"));
+    let run = |args: &str, redirections: &str| {
+        let strace = "strace -fqqo /dev/null -e inject=pidfd_getfd:error=EPERM";
+        let script = format!(
+            "printf piped | {{ read -r line <&9; exec {strace} \"$0\" {args} {redirections}; }} 9<doc"
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_veriplex")]);
+        let output = command.current_dir(folder.0.path()).stdin(Stdio::null()).output();
+        let output = output.unwrap();
+        (!stderr(&output).contains("strace:")).then_some(output)
+    };
+    for (args, name) in [
+        ("digest /dev/fd/3", "/dev/fd/3"),
+        ("encrypt --password-fd 3 --cost 12 -fo out /dev/fd/3", "/dev/fd/3"),
+        ("mac --key-fd 3 doc", "/dev/fd/3"),
+        ("decrypt -k key -fo /dev/fd/4 sealed", "/dev/fd/4"),
+    ] {
+        let Some(output) = run(args, "3<&9 4>out") else {
+            println!("skipped: no fault was injected by strace");
+            return;
+        };
+        fails(&output, IO, name, "only pipes and standard streams");
+        assert_eq!((stdout(&output), folder.read("out")), ("", Vec::new()), "{args}");
+    }
+    // What is the same if it is opened once more, and what can be had without.
+    let [second, piped] = [&b"second\n"[..], b"piped"].map(|read| format!("{} ", hex_digest(read)));
+    for (args, redirections, expected) in [
+        ("digest --untagged /dev/fd/0", "<&9", &*second),
+        ("digest --untagged /dev/stdin", "<&9", &second),
+        ("decrypt -k key -o /dev/fd/4 sealed", "4>&1", "content"),
+        ("digest --untagged /dev/fd/3", "3<&0 </dev/null", &piped),
+    ] {
+        let output = run(args, redirections).unwrap();
+        succeeds(&output);
+        assert!(stdout(&output).starts_with(expected), "{args}");
+    }
+    // The end of a pipe that is written.
+    fails(
+        &run("digest /dev/fd/4", "4>&2").unwrap(),
+        IO,
+        "/dev/fd/4",
+        "Bad file",
+    );
+}
+
 /// As in a chroot: their usual names are links that lead nowhere.
 #[test]
 #[cfg(target_os = "linux")]
