@@ -120,15 +120,6 @@ fn backing(folder: &Path) -> Option<Place> {
     })
 }
 
-/// The device and inode numbers of the file that a loop device has.
-pub fn file(device: u64) -> Option<(u64, u64)> {
-    let name = format!("/sys/dev/block/{}:{}", major(device), minor(device));
-    match backing(Path::new(&name))? {
-        Place::File { dev, inode, .. } => Some((dev, inode)),
-        Place::Device(_) | Place::Unknown { .. } => None,
-    }
-}
-
 /// Whether the system refuses to write to this device.
 pub fn is_read_only(device: u64) -> bool {
     let name = format!("/sys/dev/block/{}:{}/ro", major(device), minor(device));

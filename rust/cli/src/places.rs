@@ -28,14 +28,14 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Something that is read or written, whatever its name is.
+/// Something that is read or written, whatever its name is. Block devices are the last ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing {
+    /// A name in a folder, where there may be nothing yet.
+    Name(u64, u64, OsString),
     /// A file, folder or pipe.
     Node(u64, u64),
     BlockDevice(u64),
-    /// A name in a folder, where there may be nothing yet.
-    Name(u64, u64, OsString),
 }
 
 impl Thing {
@@ -45,23 +45,53 @@ impl Thing {
         if kind.is_char_device() || kind.is_socket() {
             None
         } else if kind.is_block_device() {
-            Some(match device::file(found.rdev()) {
-                Some((dev, inode)) => Self::Node(dev, inode),
-                None => Self::BlockDevice(found.rdev()),
-            })
+            Some(Self::BlockDevice(found.rdev()))
         } else {
             Some(Self::Node(found.dev(), found.ino()))
         }
     }
+}
+
+/// With what was found there, if that is no name.
+struct Things(BTreeMap<Thing, Option<Metadata>>);
+
+impl Things {
+    const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    fn of(found: &Metadata) -> Self {
+        let thing = Thing::of(found).map(|thing| (thing, Some(found.clone())));
+        Self(thing.into_iter().collect())
+    }
 
     /// What is at a path, and its name.
-    fn all_at(path: &Path) -> impl Iterator<Item = Self> {
-        let found = fs::metadata(path).ok().and_then(|found| Self::of(&found));
-        let folder = fs::metadata(folder_of(path)).ok();
-        let name = folder
-            .zip(path.file_name())
-            .map(|(folder, name)| Self::Name(folder.dev(), folder.ino(), name.to_owned()));
-        found.into_iter().chain(name)
+    fn at(path: &Path) -> Self {
+        let mut things = fs::metadata(path).map_or_else(|_| Self::new(), |found| Self::of(&found));
+        if let (Ok(folder), Some(name)) = (fs::metadata(folder_of(path)), path.file_name()) {
+            let name = Thing::Name(folder.dev(), folder.ino(), name.to_owned());
+            things.0.insert(name, None);
+        }
+        things
+    }
+
+    fn add(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// Whether one of these is one of the others, or may have the same data.
+    fn meet(&self, others: &Self) -> bool {
+        others.0.iter().any(|(thing, found)| {
+            // Only block devices have the data of something else.
+            let first = match thing {
+                Thing::BlockDevice(_) => Thing::Node(0, 0),
+                _ => Thing::BlockDevice(0),
+            };
+            self.0.contains_key(thing)
+                || self.0.range(first..).any(|(_, other)| {
+                    matches!((found, other), (Some(found), Some(other)) if device::overlap(found, other))
+                })
+        })
     }
 }
 
@@ -72,13 +102,13 @@ pub fn stream(stream: impl AsFd) -> io::Result<Metadata> {
 
 /// What this process reads, and what it writes at the moment or has written.
 struct Used {
-    read: BTreeSet<Thing>,
-    written: BTreeSet<Thing>,
+    read: Things,
+    written: Things,
 }
 
 static USED: Mutex<Used> = Mutex::new(Used {
-    read: BTreeSet::new(),
-    written: BTreeSet::new(),
+    read: Things::new(),
+    written: Things::new(),
 });
 
 fn used() -> MutexGuard<'static, Used> {
@@ -100,7 +130,7 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
     let stdin = stream(io::stdin()).ok();
     let identity = |found: &Metadata| (found.dev(), found.ino());
     let mut others = BTreeMap::new();
-    let mut read = BTreeSet::new();
+    let mut read = Things::new();
     let mut folders = BTreeSet::new();
     for (use_, paths) in uses {
         for path in paths.iter().map(AsRef::as_ref) {
@@ -110,10 +140,10 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
                 fs::metadata(path).ok()
             };
             if !is_stdio(path) {
-                read.extend(Thing::all_at(path));
+                read.add(Things::at(path));
             }
             let Some(found) = found else { continue };
-            read.extend(Thing::of(&found));
+            read.add(Things::of(&found));
             let is_stdin = stdin.as_ref().map(identity) == Some(identity(&found));
             // Its place in the file is that of each of its names.
             let is_shared = descriptors::named(path).is_some();
@@ -137,8 +167,8 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
         }
     }
     let mut used = used();
-    used.read.append(&mut read);
-    let mut written = BTreeSet::new();
+    used.read.add(read);
+    let mut written = Things::new();
     for path in outputs {
         let (path, name) = if is_stdio(path) {
             (Path::new("/dev/stdout"), "standard output".into())
@@ -155,14 +185,14 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
                 .unwrap_or_else(|| path.to_owned()),
             Err(_) => path.to_owned(),
         };
-        for thing in Thing::all_at(&place) {
-            if used.read.contains(&thing) {
-                return Err(both(&name));
-            }
-            if !written.insert(thing) {
-                return Err(twice(&name));
-            }
+        let output = Things::at(&place);
+        if used.read.meet(&output) {
+            return Err(both(&name));
         }
+        if written.meet(&output) {
+            return Err(twice(&name));
+        }
+        written.add(output);
         // Pipes and devices are left out of a folder.
         let is_special = fs::metadata(&place).is_ok_and(|found| !found.is_file());
         if !folders.is_empty() && !is_special && folders_above(&place).any(|folder| folders.contains(&folder))
@@ -195,16 +225,16 @@ fn folders_above(path: &Path) -> impl Iterator<Item = Thing> {
 /// Remembers a file that is read, which no output may replace or change, neither one that is there nor a later one.
 pub fn keep(file: &File, name: &str) -> Result<(), Error> {
     let found = file.metadata().map_err(|error| Error::io(name, error))?;
-    used().read.extend(Thing::of(&found));
+    used().read.add(Things::of(&found));
     check_unwritten(&found, name)
 }
 
 /// An error if something that is read is an output.
 pub fn check_unwritten(found: &Metadata, name: &str) -> Result<(), Error> {
-    match Thing::of(found) {
-        Some(thing) if used().written.contains(&thing) => Err(both(name)),
-        _ => Ok(()),
+    if used().written.meet(&Things::of(found)) {
+        return Err(both(name));
     }
+    Ok(())
 }
 
 /// Remembers a finished output, which no later one replaces: its name may have others, as where case does not count.
@@ -212,7 +242,7 @@ pub fn finished(path: &Path) {
     if !is_stdio(path)
         && let Ok(found) = fs::metadata(path)
     {
-        used().written.extend(Thing::of(&found));
+        used().written.add(Things::of(&found));
     }
 }
 
@@ -226,16 +256,16 @@ pub struct Written {
 impl Written {
     /// An output that is this, if it is known; `is_kept`: it may be written again, and is remembered.
     pub fn new(found: Option<Metadata>, is_kept: bool, name: &str) -> Result<Self, Error> {
-        let thing = found.and_then(|found| Thing::of(&found));
-        if let Some(thing) = &thing {
-            let mut used = used();
-            if used.read.contains(thing) {
-                return Err(both(name));
-            }
-            if !used.written.insert(thing.clone()) && !is_kept {
-                return Err(twice(name));
-            }
+        let thing = found.as_ref().and_then(Thing::of);
+        let things = found.as_ref().map_or(Things::new(), Things::of);
+        let mut used = used();
+        if used.read.meet(&things) {
+            return Err(both(name));
         }
+        if used.written.meet(&things) && !is_kept {
+            return Err(twice(name));
+        }
+        used.written.add(things);
         Ok(Self { thing, is_kept })
     }
 }
@@ -243,7 +273,7 @@ impl Written {
 impl Drop for Written {
     fn drop(&mut self) {
         if let (Some(thing), false) = (&self.thing, self.is_kept) {
-            used().written.remove(thing);
+            used().written.0.remove(thing);
         }
     }
 }

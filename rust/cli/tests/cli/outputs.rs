@@ -852,7 +852,7 @@ fn a_stream_has_one_use() {
     succeeds(&folder.run(&["verify", "--from", "1.pub", "1.pub"]));
 }
 
-/// A loop device is its file.
+/// A loop device is its file, and the loop device below it.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_loop_device_is_not_written_from_its_file() {
@@ -862,7 +862,14 @@ fn a_loop_device_is_not_written_from_its_file() {
     let Some(device) = disk::Loop::new(&folder, "image") else {
         return;
     };
-    for (input, output) in [("image", &*device.0), (&*device.0, "image")] {
+    let Some(upper) = disk::Loop::new(&folder, &device.0) else {
+        return;
+    };
+    let names = ["image", &device.0, &upper.0];
+    let pairs = names
+        .iter()
+        .flat_map(|input| names.map(|output| (*input, output)));
+    for (input, output) in pairs {
         let done = folder.run(&["encrypt", "--key-file", "key", "-fo", output, input]);
         fails(&done, USAGE, output, "both read and written");
         assert!(folder.read("image") == content);
