@@ -599,6 +599,8 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
             }
             Some(changed)
         })?;
+        let too_long = format!("would be too long: more than {MAX_LEN} bytes with its comments");
+        text::parse_read(text.as_bytes(), path, MAX_LEN, Status::Io, &too_long, the_one)?;
         // Another key may have come there while somebody was asked.
         if !is_same(&file, fs::symlink_metadata(&place)) || !bool::from(read()?.ct_eq(&before)) {
             return Err(Error::io(&name, "changed meanwhile"));

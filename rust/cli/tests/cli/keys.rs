@@ -575,6 +575,36 @@ fn passwords_of_keys_change() {
     assert_eq!(folder.read("mine"), text.as_bytes());
 }
 
+/// What no command could read does not replace what they can.
+#[test]
+fn a_key_stays_short_enough_to_be_read() {
+    let folder = Folder::new();
+    folder.write("password", b"correct horse\n");
+    let private = private_line(1);
+    let comment = "#".repeat((1 << 14) - private.len() - 1);
+    let text = format!("{comment}\n{private}");
+    folder.write_private("mine", text.as_bytes());
+    let change = [
+        "key",
+        "password",
+        "--cost",
+        "3",
+        "--new-password-file",
+        "password",
+        "mine",
+    ];
+    let output = folder.run(&change);
+    assert_eq!(output.status.code(), Some(IO), "{output:?}");
+    assert!(
+        stderr(&output).contains("veriplex: mine: would be too long"),
+        "{output:?}"
+    );
+    assert_eq!(folder.read("mine"), text.as_bytes());
+    folder.write("mine", text[1000..].as_bytes());
+    succeeds_at_low_cost(&folder.run(&change));
+    succeeds(&folder.run(&["key", "public", "--password-file", "password", "mine"]));
+}
+
 /// Of programs that must not leave secrets on the disk.
 #[test]
 #[cfg(unix)]
