@@ -191,8 +191,12 @@ impl Input {
         let found = file.metadata().map_err(|error| Error::io(&name, error))?;
         check_unwritten(&found, &name)?;
         // A descriptor that was open already goes on where it is.
-        let is_at_start = (&file).stream_position().is_ok_and(|at| at == 0);
-        let len = (found.is_file() && is_at_start).then_some(found.len());
+        let is_at_start = found.is_file()
+            && (&file)
+                .stream_position()
+                .map_err(|error| Error::io(&name, error))?
+                == 0;
+        let len = is_at_start.then_some(found.len());
         let reader = if found.file_type().is_socket() {
             Reader::Other(Box::new(Ended(file)))
         } else {

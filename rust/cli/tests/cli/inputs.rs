@@ -239,6 +239,18 @@ fn descriptors_in_a_sandbox() {
     );
 }
 
+/// That it has no place is another thing.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_place_that_cannot_be_told() {
+    let folder = Folder::new();
+    folder.write("doc", b"content");
+    let args = ["encrypt", "--deterministic", "-k", "key", "doc"];
+    if let Some(output) = disk_state::with_fault(&folder, "lseek:error=EIO", &args) {
+        fails(&output, IO, "doc", "Input/output error");
+    }
+}
+
 /// As in a chroot: their usual names are links that lead nowhere.
 #[test]
 #[cfg(target_os = "linux")]
