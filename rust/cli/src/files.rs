@@ -638,7 +638,9 @@ impl NewFolder {
         sync_all(&self.folder).map_err(failed)?;
         // Fails if there is something by now, unless it is an empty folder.
         self.temporary.persist(&self.place.path, true).map_err(failed)?;
-        sync_name(&self.place.path).map_err(failed)
+        sync_name(&self.place.path)
+            .inspect_err(|_| temporary::take_back(&self.place.path, &self.folder))
+            .map_err(failed)
     }
 }
 
@@ -903,8 +905,8 @@ impl NewFile {
             None => link(&self.file, path)?,
         }
         let named = self.mode.set(&self.file).and_then(|()| sync_name(path));
-        if named.is_err() && !replace && is_same(&self.file, fs::symlink_metadata(path)) {
-            let _ = fs::remove_file(path);
+        if named.is_err() && !replace {
+            temporary::take_back(path, &self.file);
         }
         named
     }

@@ -134,6 +134,12 @@ pub fn inside<T>(make: impl FnOnce() -> T) -> T {
     make()
 }
 
+/// Removes a new file or folder that has got its name.
+pub fn take_back(path: &Path, made: &File) {
+    let _all = all();
+    remove(path, made);
+}
+
 /// Removes a file or a folder, while the lock is held.
 fn remove(path: &Path, made: &File) {
     // A file has nothing in it. A folder is emptied wherever it is by now.

@@ -655,6 +655,32 @@ fn another_folder_under_the_temporary_name() {
     }
 }
 
+/// The name may be lost in a crash: neither a folder nor a file is left under it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_name_that_is_not_on_the_disk() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("in")).unwrap();
+    folder.write("in/file", b"content");
+    for name in ["in", "in/file"] {
+        succeeds(&run(&folder, ENCRYPT, &["-fo", "sealed", name]));
+        for number in 1..=2 {
+            let fault = format!("fsync:error=EIO:when={number}");
+            let args = [&DECRYPT[..], &["-o", "out", "sealed"]].concat();
+            let Some(output) = disk_state::with_fault(&folder, &fault, &args) else {
+                return;
+            };
+            if output.status.success() {
+                assert_eq!((name, number), ("in", 2));
+                continue;
+            }
+            fails(&output, IO, "out", "Input/output error");
+            assert_eq!(folder.names(), ["in", "sealed"], "{name} {number}");
+        }
+        let _ = fs::remove_dir_all(folder.path("out"));
+    }
+}
+
 /// More of them in one another than a process may have open, without any right.
 #[test]
 fn deep_unfinished_folders_are_removed() {
