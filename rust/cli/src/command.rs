@@ -447,12 +447,13 @@ fn reported(done: Result<(), Error>) -> Result<Status, Error> {
 pub fn main() -> ExitCode {
     // What exceeds `ulimit -f` is then an error of the file. The signal would end the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    // A core would have keys and passwords.
+    // A core would have keys and passwords. Linux writes none of 1 byte, and to a pipe any that is not limited to just that.
+    let limit = Some(u64::from(cfg!(target_os = "linux")));
     let _ = setrlimit(
         Resource::Core,
         Rlimit {
-            current: Some(0),
-            maximum: Some(0),
+            current: limit,
+            maximum: limit,
         },
     );
     if let Err(error) = levels::forbid().and_then(|()| files::check_outputs()) {
