@@ -141,8 +141,8 @@ pub fn lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// What `parse` makes of each line of a list, which is open, and how that is called: as what follows it says, or as the file if it has one
-/// entry only, or not at all.
+/// What `parse` makes of each line of a list, which is open, and how that is called, in one line: as what follows it says, or
+/// as the file if it has one entry only, or not at all.
 pub fn list<T>(
     file: File,
     path: &Path,
@@ -159,7 +159,7 @@ pub fn list<T>(
         && name.is_empty()
         && !is_stdio(path)
     {
-        *name = stem.to_string_lossy().into_owned();
+        *name = quoted(Path::new(stem));
     }
     Ok(entries)
 }

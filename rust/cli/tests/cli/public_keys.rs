@@ -141,6 +141,21 @@ fn files_of_any_name_are_signed() {
 }
 
 /// What looks like several lines is not one key with a name, or a comment.
+/// The name of a file of a key makes no line of its own.
+#[test]
+#[cfg(unix)]
+fn names_of_signers_are_in_one_line() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"content");
+    let name = "1\nother: OK\nsigned by: alice.pub";
+    folder.write(name, public_line(1).as_bytes());
+    succeeds(&folder.run(&["sign", "-k", "1", "-c", "", "file"]));
+    let output = folder.run(&["verify", "--from", name, "file"]);
+    succeeds(&output);
+    let expected = r"'1'$'\n''other: OK'$'\n''signed by: alice'";
+    assert_eq!(stdout(&output), format!("file: OK\nsigned by: {expected}\n"));
+}
+
 #[test]
 fn lists_of_keys_have_no_other_ends_of_lines() {
     let folder = Folder::with_private_keys();
