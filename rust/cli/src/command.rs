@@ -644,7 +644,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             let mut receivers = Receivers::new();
             for path in to {
                 let found = keys::read_public(path)?.into_iter().map(|named| named.key.seal);
-                receivers.extend(found.map(|key| (key.fingerprint(), key)));
+                receivers.extend(found.map(|key| (key.fingerprint().to_bytes(), key)));
             }
             files.each(
                 Make::Ciphertext(Kind::Sealed),

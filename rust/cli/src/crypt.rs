@@ -4,6 +4,8 @@ use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use veriplex::rand_core::SeedableRng;
+use veriplex::rustcrypto::rand_core::Generator;
 use veriplex::{Key, Label, Protocol, label};
 use zeroize::Zeroizing;
 
@@ -27,6 +29,13 @@ pub enum Secret {
 /// Fills the buffer with random numbers of the system.
 pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|error| Error::io("random numbers", error))
+}
+
+/// A generator that begins with random numbers of the system. What draws from it cannot fail, as it would if the system did.
+pub(crate) fn generator() -> Result<Generator, Error> {
+    let mut seed = Zeroizing::new([0; 32]);
+    random(seed.as_mut_slice())?;
+    Ok(Generator::from_seed(*seed))
 }
 
 /// The protocol that this key has with a header and a salt.

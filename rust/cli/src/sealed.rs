@@ -16,13 +16,13 @@
 //! The sender of version 0x02 is [`keys::of_nobody`]. Everybody has that key, so it authenticates nothing; and the message is
 //! as confidential as any, since that holds against who has the sender's key too.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use veriplex::hybrid::{self, ENCAPSULATION_LEN, Fingerprint, PrivateKey, PublicKey};
 use veriplex::{Key, Label, TAG_LEN, label};
 use zeroize::Zeroizing;
 
-use crate::crypt::{Content, Kind, Range, SALT_LEN, other_version, random, read_array};
+use crate::crypt::{Content, Kind, Range, SALT_LEN, generator, other_version, random, read_array};
 use crate::error::Error;
 use crate::files::{Input, Output};
 use crate::keys::{self, Named};
@@ -38,8 +38,8 @@ const MAX_RECEIVERS: usize = 255;
 
 type FileKey = Zeroizing<[u8; FILE_KEY_LEN]>;
 
-/// Public keys, each once and in no order.
-pub type Receivers = HashMap<Fingerprint, PublicKey>;
+/// Public keys by their fingerprints: each once, in an order that says nothing.
+pub type Receivers = BTreeMap<[u8; Fingerprint::LEN], PublicKey>;
 
 /// Seals a file so that each of these can open it, and knows its sender if there is one.
 pub fn seal_file(
@@ -58,7 +58,7 @@ pub fn seal_file(
     header.push(count);
     let first = header.clone();
     let sender = sender.cloned().map_or_else(keys::of_nobody, Ok)?;
-    let mut rng = veriplex::os_rng();
+    let mut rng = generator()?;
     for receiver in receivers.values() {
         let (encapsulation, mut protocol) = hybrid::setup_sender(DOMAIN, &sender, receiver, &mut rng)
             .map_err(|error| Error::io("key", error))?;

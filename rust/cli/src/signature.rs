@@ -17,7 +17,7 @@ use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label, with_wiped_stack};
 
-use crate::crypt::SIGNATURE_EXTENSION;
+use crate::crypt::{SIGNATURE_EXTENSION, generator};
 use crate::error::{Error, Status};
 use crate::files::{Input, Output, beside};
 use crate::keys::Named;
@@ -79,7 +79,7 @@ pub fn sign(
         signer.update(chunk);
         Ok(())
     })?;
-    let signature = with_wiped_stack(|| signer.sign(&mut veriplex::os_rng()));
+    let signature = with_wiped_stack(|| Ok(signer.sign(&mut generator()?)))?;
     let signature = base16ct::lower::encode_string(&signature.to_bytes());
     let id = key_id(key.public_key());
     writeln!(output, "{PREFIX}{id} {signature}\n{COMMENT}{comment}")

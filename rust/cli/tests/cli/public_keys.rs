@@ -156,6 +156,36 @@ fn names_of_signers_are_in_one_line() {
     assert_eq!(stdout(&output), format!("file: OK\nsigned by: {expected}\n"));
 }
 
+/// Whenever the system has no random numbers, that is an error like others.
+#[test]
+#[cfg(target_os = "linux")]
+fn random_numbers_that_fail_late() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"content");
+    for args in [
+        &["sign", "-k", "1", "-o", "out", "file"][..],
+        &["seal", "-k", "1", "--to", "2.pub", "-o", "out", "file"],
+        &["key", "generate", "--private", "out"],
+    ] {
+        let mut failed = 0;
+        for number in 1..9 {
+            let fault = format!("getrandom:error=EIO:when={number}+");
+            let Some(output) = disk_state::with_fault(&folder, &fault, args) else {
+                return;
+            };
+            if output.status.success() {
+                let _ = fs::remove_file(folder.path("out.pub"));
+                fs::remove_file(folder.path("out")).unwrap();
+                continue;
+            }
+            failed += 1;
+            fails(&output, IO, "random numbers", "Input/output error");
+            assert!(!folder.path("out").exists());
+        }
+        assert!(failed > 0, "{args:?}");
+    }
+}
+
 #[test]
 fn lists_of_keys_have_no_other_ends_of_lines() {
     let folder = Folder::with_private_keys();
