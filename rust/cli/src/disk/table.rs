@@ -21,11 +21,16 @@ const MAX_SECTOR_LEN: usize = 4096;
 
 /// Prints the raw key of the sectors.
 pub fn print_key(opened: &Opened) -> Result<(), Error> {
+    check_no_terminal()?;
+    print(key(opened).as_bytes())
+}
+
+fn check_no_terminal() -> Result<(), Error> {
     if files::stdout()?.is_terminal() {
-        let reason = "a raw key is not written to a terminal";
+        let reason = "a key is not written to a terminal";
         return Err(Error::usage("standard output", reason));
     }
-    print(key(opened).as_bytes())
+    Ok(())
 }
 
 /// Prints the line with which `dmsetup create` maps a block device. The key is in it, unless it is in the kernel's keyring under a description.
@@ -36,6 +41,9 @@ pub fn print_line(device: &Path, opened: &Opened, keyring: Option<&str>) -> Resu
         return Err(Error::usage(&name, reason));
     }
     let reference = keyring.map(reference).transpose()?;
+    if reference.is_none() {
+        check_no_terminal()?;
+    }
     let geometry = opened.sectors().geometry;
     check(&geometry).map_err(|reason| Error::usage(&opened.image.name, reason))?;
     print(&line(device, &geometry, key(opened), reference.as_deref()))

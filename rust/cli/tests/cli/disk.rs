@@ -575,3 +575,23 @@ fn a_device_over_its_own_input() {
     let in_place = ["--in-place", "--header", "header", &lower.0];
     fails(&run(&folder, ENCRYPT, &in_place), IO, &lower.0, "loop device");
 }
+
+/// Not even in a line.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_gets_no_key_of_sectors() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(1 << 20));
+    let Some(device) = Loop::new(&folder, "image") else {
+        return;
+    };
+    let opening = ["--key-file", "key", "--header", "header", device.0.as_str()];
+    let of = |words: &[&str]| folder.command(&[&["disk"], words, &opening].concat());
+    succeeds(&of(&["encrypt", "--in-place"]).output().unwrap());
+    for command in ["key", "table"] {
+        let shown = hardening::on_a_terminal(&mut of(&[command]));
+        assert!(shown.contains("is not written to a terminal"), "{shown}");
+    }
+    let shown = hardening::on_a_terminal(&mut of(&["table", "--keyring", "veriplex:NAME"]));
+    assert!(shown.contains(":32:logon:veriplex:NAME"), "{shown}");
+}
