@@ -16,6 +16,7 @@ use veriplex_cli::disk::Direction;
 use veriplex_cli::disk::convert::{self, Part, Storage};
 use veriplex_cli::disk::copy::{self, How};
 use veriplex_cli::disk::header::{self, Disk, Geometry, Header};
+use veriplex_cli::disk::image::Access;
 use veriplex_cli::disk::nbd::{self, Stream};
 use veriplex_cli::disk::serve::Export;
 use veriplex_cli::error::Error;
@@ -485,7 +486,7 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
         max_cost: 0,
         is_checked: true,
     };
-    let opened = copy::open(&path, &how, true, || Ok(key())).expect("an image");
+    let opened = copy::open(&path, &how, Access::Write, || Ok(key())).expect("an image");
     let export = Export::new(opened, is_read_only).expect("an export");
     let _ = nbd::serve(&mut connection, &export);
     drop(export);

@@ -138,11 +138,15 @@ pub fn overlap(one: &Metadata, other: &Metadata) -> bool {
         .any(|one| others.iter().enumerate().any(|other| may_be(one, other)))
 }
 
-/// A loop device that has or may have this file or device.
+/// A loop device, other than this one, that has or may have the data of this file or device.
 pub fn over(found: &Metadata) -> Option<PathBuf> {
-    let place = Place::of(found);
+    let places = Place::of(found).all();
+    let is_any = |other: Place| places.iter().any(|place| place.may_be(other));
+    let is_over = |folder: &Path| {
+        backing(folder).is_some_and(is_any) && !number(folder).is_some_and(|it| is_any(Place::Device(it)))
+    };
     let mut devices = fs::read_dir("/sys/block").ok()?.flatten();
-    let device = devices.find(|device| backing(&device.path()).is_some_and(|below| below.may_be(place)))?;
+    let device = devices.find(|device| is_over(&device.path()))?;
     Some(Path::new("/dev").join(device.file_name()))
 }
 

@@ -727,7 +727,7 @@ fn is_block_device(_: &Metadata) -> bool {
     false
 }
 
-/// An error if a loop device has this file.
+/// An error if another loop device has the data of this file or device.
 pub fn check_unused(file: &Metadata) -> io::Result<()> {
     match device::over(file) {
         Some(device) => Err(io::Error::other(format!(
@@ -745,6 +745,7 @@ fn open_special(place: &Place, found: &Metadata) -> io::Result<File> {
         destination::check_owner(found.uid(), "named pipe or socket")?;
     }
     let alone = if kind.is_block_device() {
+        check_unused(found)?;
         OFlags::EXCL
     } else {
         OFlags::empty()

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use veriplex::{Key, label};
 use veriplex_cli::crypt::{Job, Kind, Make, Range, Secret};
 use veriplex_cli::disk::convert::{self, BATCH, Files, Request};
-use veriplex_cli::disk::image::Image;
+use veriplex_cli::disk::image::{Access, Image};
 use veriplex_cli::disk::{Direction, copy};
 use veriplex_cli::files::Input;
 use veriplex_cli::tree_hash::{self, Room};
@@ -134,7 +134,7 @@ fn memory_does_not_grow_with_files() {
                 copy::encrypt(&job, None, &secret, &plan).ok().unwrap();
             }),
             most(|| {
-                let image = Image::open(&place("disk"), true).ok().unwrap();
+                let image = Image::open(&place("disk"), Access::Write).ok().unwrap();
                 let files = Files::new(image, &place("disk.vphead")).ok().unwrap();
                 let request = Request {
                     direction: Direction::Decrypt,

@@ -11,7 +11,7 @@ use crate::crypt::{Job, Range, Secret};
 use crate::disk::convert::{self, BATCH, Files, Request};
 use crate::disk::copy::{How, Opened, Plan};
 use crate::disk::header::{SECTOR_LEN, SECTOR_LENS};
-use crate::disk::image::{Image, check_other};
+use crate::disk::image::{Access, Image, check_other};
 use crate::disk::plain::Plain;
 use crate::disk::serve::Address;
 use crate::disk::{Direction, EXTENSION, copy, info, serve, table};
@@ -168,7 +168,9 @@ impl Opening {
             &self.check,
         );
         with_wiped_stack(|| {
-            let opened = copy::open(image, &how, false, || self.secret.read(&quoted(image), false))?;
+            let opened = copy::open(image, &how, Access::Look, || {
+                self.secret.read(&quoted(image), false)
+            })?;
             work(&opened)
         })
     }
@@ -311,7 +313,7 @@ impl Target {
 
     fn in_place(&self, request: &Request, secret: &SecretArgs, show_progress: bool) -> Result<(), Error> {
         let header = copy::header_path(&self.image, self.header.as_deref())?;
-        let files = Files::new(Image::open_any(&self.image, true)?, &header)?;
+        let files = Files::new(Image::open_any(&self.image, Access::Write)?, &header)?;
         if request.direction == Direction::Decrypt {
             files.image.check_private()?;
         }

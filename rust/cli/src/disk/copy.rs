@@ -8,7 +8,7 @@ use veriplex::Key;
 use zeroize::Zeroizing;
 
 use super::header::{Disk, Geometry, Header, SectorTags, Sectors, State};
-use super::image::{self, Image, check_destination};
+use super::image::{self, Access, Image, check_destination};
 use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
@@ -43,7 +43,7 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     } else {
         Image::open_any
     };
-    let image = open(job.input, false)?;
+    let image = open(job.input, Access::Read)?;
     let geometry = image.geometry(plan.sector_len, plan.offset, plan.len)?;
     let destination = job.encrypted(EXTENSION)?;
     let _locked = check_destination(job.input, &destination, plan.is_checked)?;
@@ -150,7 +150,7 @@ pub fn decrypt(job: &Job<'_>, how: &How<'_>, secret: Read<'_>, range: Range) -> 
         }
     );
     let _locked = check_destination(job.input, &destination, is_checked)?;
-    let opened = open(job.input, how, false, secret)?;
+    let opened = open(job.input, how, Access::Read, secret)?;
     let output = job.output_of_plaintext(&destination)?;
     transform(
         job,
@@ -240,12 +240,12 @@ impl Opened {
 pub fn open(
     path: &Path,
     how: &How<'_>,
-    write: bool,
+    access: Access,
     secret: impl FnOnce() -> Result<Secret, Error>,
 ) -> Result<Opened, Error> {
     let (header, max_cost, is_checked) = match how {
         How::Plain(plain) => {
-            let image = Image::open_any(path, write)?;
+            let image = Image::open_any(path, access)?;
             if let Some(marker) = image.marker()? {
                 return Err(marker.refused(&image.name, false));
             }
@@ -260,7 +260,7 @@ pub fn open(
     };
     let header_path = header_path(path, header)?;
     let name = quoted(&header_path);
-    let image = Image::open_any(path, write)?;
+    let image = Image::open_any(path, access)?;
     let marker = image.marker()?;
     // It says more; with a finished header, its key tells whether it is one.
     let or_marked = |error| {
@@ -271,7 +271,7 @@ pub fn open(
     if !header_path.exists() {
         return Err(or_marked(convert::no_header(&name)));
     }
-    let file = if write {
+    let file = if access == Access::Write {
         let place = convert::place(&header_path)?;
         let locked = lock_if_there(&place.path).map_err(|error| Error::io(&name, error))?;
         Some((place, locked.ok_or_else(|| convert::no_header(&name))?))

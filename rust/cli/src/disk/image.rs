@@ -20,6 +20,16 @@ use crate::files::{Readers, check_unused, lock, lock_if_there, lock_shared};
 use crate::places::is_stdio;
 use crate::terminal_quoting::quoted;
 
+/// What an image is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To find out what it is: it may be a device in use, and whoever gets the answer may use it at once.
+    Look,
+    /// To read all of it. Linux gives a device to one program only.
+    Read,
+    Write,
+}
+
 /// One that is open and locked, for one program that writes or several that read.
 #[derive(Debug)]
 pub struct Image {
@@ -44,15 +54,20 @@ const CHANGED: &str = "was replaced or changed its length while it was open: wha
 
 impl Image {
     /// Opens one that is not half converted.
-    pub fn open(path: &Path, write: bool) -> Result<Self, Error> {
-        let image = Self::open_any(path, write)?;
+    pub fn open(path: &Path, access: Access) -> Result<Self, Error> {
+        let image = Self::open_any(path, access)?;
         check_whole(&image.file, &image.name)?;
         Ok(image)
     }
 
     /// Opens one that may be half converted.
-    pub fn open_any(path: &Path, write: bool) -> Result<Self, Error> {
-        let image = Self::open_as(path, write, if write { lock } else { lock_shared })?;
+    pub fn open_any(path: &Path, access: Access) -> Result<Self, Error> {
+        let lock = if access == Access::Write {
+            lock
+        } else {
+            lock_shared
+        };
+        let image = Self::open_as(path, access, lock)?;
         // What is written by another name is read by this one late, or not at all.
         let failed = |error| Error::io(&image.name, error);
         image
@@ -66,14 +81,19 @@ impl Image {
     /// Opens one to look at it, and tells whether another process changes it.
     pub fn look(path: &Path) -> Result<(Self, bool), Error> {
         let mut is_in_use = false;
-        let image = Self::open_as(path, false, |file| {
+        let image = Self::open_as(path, Access::Look, |file| {
             is_in_use = lock_shared(file).is_err();
             Ok(())
         })?;
         Ok((image, is_in_use))
     }
 
-    fn open_as(path: &Path, write: bool, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<Self, Error> {
+    fn open_as(
+        path: &Path,
+        access: Access,
+        lock: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<Self, Error> {
+        let write = access == Access::Write;
         let name = quoted(path);
         if is_stdio(path) {
             return Err(Error::usage(
@@ -93,8 +113,8 @@ impl Image {
         let mut options = OpenOptions::new();
         options.read(true).write(write);
         let mut flags = OFlags::empty();
-        // Linux then refuses a device that is mounted.
-        flags.set(OFlags::EXCL, is_device && write);
+        // Linux then refuses a device that is mounted, and mounts none that is open.
+        flags.set(OFlags::EXCL, is_device && access != Access::Look);
         options.custom_flags(flags.bits().cast_signed());
         let file = match destination::find(path) {
             // Whoever may change its folder may have put a link there since.

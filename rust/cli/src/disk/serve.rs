@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use super::Direction;
 use super::copy::{self, How, Opened};
 use super::header::Geometry;
-use super::image;
+use super::image::{self, Access};
 use super::nbd::{self, Device, Stream};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
@@ -497,7 +497,8 @@ pub fn open(
 ) -> Result<Arc<Export>, Error> {
     let is_read_only = is_read_only || image::is_read_only_device(path);
     // Before there are threads: what begins them copies gaps of the stack.
-    let opened = with_wiped_stack(|| copy::open(path, how, !is_read_only, secret))?;
+    let access = if is_read_only { Access::Read } else { Access::Write };
+    let opened = with_wiped_stack(|| copy::open(path, how, access, secret))?;
     let export = Export::new(opened, is_read_only, can_trim).map_err(|error| Error::io("threads", error))?;
     Ok(Arc::new(export))
 }

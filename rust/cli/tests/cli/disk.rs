@@ -59,6 +59,7 @@ fn encrypted_sectors(key: &[u8; 32], sector_len: usize, plain: &[u8]) -> Vec<u8>
 
 const ENCRYPT: [&str; 4] = ["disk", "encrypt", "--key-file", "key"];
 const DECRYPT: [&str; 4] = ["disk", "decrypt", "--key-file", "key"];
+const SERVE: [&str; 4] = ["disk", "serve", "--key-file", "key"];
 
 fn run(folder: &Folder, command: [&str; 4], more: &[&str]) -> Output {
     folder.run(&[&command, more].concat())
@@ -574,6 +575,49 @@ fn a_device_over_its_own_input() {
     // The lower one is in use.
     let in_place = ["--in-place", "--header", "header", &lower.0];
     fails(&run(&folder, ENCRYPT, &in_place), IO, &lower.0, "loop device");
+}
+
+/// Neither one that another program has for itself, as a mount does, nor one of two over the same file.
+#[test]
+#[cfg(target_os = "linux")]
+fn devices_in_use() {
+    use std::os::unix::fs::OpenOptionsExt;
+    let folder = Folder::new();
+    folder.write_private("image", &noise(1 << 20));
+    let Some(device) = Loop::new(&folder, "image") else {
+        return;
+    };
+    let name = device.0.as_str();
+    let header = ["--header", "header", name];
+    succeeds(&run(&folder, ENCRYPT, &[&["--in-place"], &header[..]].concat()));
+    let mut options = File::options();
+    options
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::EXCL.bits().cast_signed());
+    let alone = options.open(name).unwrap();
+    for (command, more) in [
+        (ENCRYPT, &["-o", "x", "--header", "y", name][..]),
+        (DECRYPT, &[&["-o", "x"], &header[..]].concat()),
+        (
+            SERVE,
+            &[&["--read-only", "--socket", "socket"], &header[..]].concat(),
+        ),
+    ] {
+        fails(&run(&folder, command, more), IO, name, "busy");
+    }
+    // Also for the kernel, which maps the disk as soon as it has the key.
+    for command in [&["disk", "info"][..], &["disk", "key", "--key-file", "key"]] {
+        succeeds(&folder.run(&[command, &header[..]].concat()));
+    }
+    drop(alone);
+    let other = Loop::new(&folder, "image").unwrap();
+    let in_place = ["--in-place", "--header", "header", name];
+    fails(&run(&folder, DECRYPT, &in_place), IO, name, "loop device");
+    folder.write_private("small", &noise(8192));
+    let copy = ["--force", "--header", "y", "small", "-o", name];
+    fails(&run(&folder, ENCRYPT, &copy), IO, name, "loop device");
+    drop(other);
+    succeeds(&run(&folder, DECRYPT, &in_place));
 }
 
 /// Not even in a line.
