@@ -7,8 +7,10 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, fcntl_getfl};
-use rustix::process::Gid;
+use rustix::fs::{OFlags, fchown, fcntl_getfl};
+#[cfg(target_os = "linux")]
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
 use socket2::{SockRef, Type};
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
@@ -414,8 +416,58 @@ pub enum Readers {
     OwnerAlways,
     /// Whoever may read any new file: set by the umask.
     Any,
-    /// Those of this mode, which another file has.
-    Mode(u32),
+    /// Those of another file, at most.
+    Like(Model),
+}
+
+/// What a new file has of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// Only root can give a file away.
+    owner: Option<u32>,
+    group: u32,
+    mode: u32,
+}
+
+impl Readers {
+    /// Those of this file, and its owner.
+    pub fn like(file: &File) -> io::Result<Self> {
+        let model = Model::of(&file.metadata()?, has_list(file));
+        let mode = model.mode & 0o666 | 0o600;
+        Ok(Self::Like(Model { mode, ..model }))
+    }
+
+    /// The same of a file that stays our own.
+    pub fn ours(self) -> Self {
+        match self {
+            Self::Like(model) => Self::Like(Model { owner: None, ..model }),
+            readers => readers,
+        }
+    }
+}
+
+impl Model {
+    fn of(found: &Metadata, has_list: bool) -> Self {
+        Self {
+            owner: Some(found.uid()),
+            group: found.gid(),
+            mode: found.mode() & if has_list { 0o700 } else { 0o777 },
+        }
+    }
+
+    /// Gives a new file what the system lets us, and tells its mode: nobody can use it who could not use the other one.
+    fn mode(self, new: &File) -> io::Result<u32> {
+        let found = new.metadata()?;
+        if let Some(owner) = self.owner.filter(|&owner| owner != found.uid()) {
+            let _ = fchown(new, Some(Uid::from_raw(owner)), None);
+        }
+        let mut mode = self.mode;
+        if found.gid() != self.group && fchown(new, None, Some(Gid::from_raw(self.group))).is_err() {
+            // Its members are others now, and the other way round.
+            mode = mode & 0o700 | mode & (mode >> 3) & 0o007;
+        }
+        Ok(if has_list(new) { mode & 0o700 } else { mode })
+    }
 }
 
 /// What may be at the place of an output.
@@ -460,7 +512,6 @@ impl Output {
     pub fn at(place: Place, name: String, existing: Existing, readers: Readers) -> Result<Self, Error> {
         let failed = |error| Error::io(&name, error);
         let replace = existing == Existing::Replaced;
-        let mode = Mode::from(readers);
         if place.is_link && !replace {
             return Err(existing.error(&name));
         }
@@ -469,14 +520,14 @@ impl Output {
             found => Some(found.map_err(failed)?),
         };
         let sink = match found {
-            None => NewFile::create(place, existing, mode, true).map(Sink::File),
+            None => NewFile::create(place, existing, readers, true).map(Sink::File),
             Some(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
             Some(found) if found.is_file() => {
                 if !replace {
                     return Err(existing.error(&name));
                 }
                 check_unused(&found)
-                    .and_then(|()| NewFile::create(place, existing, mode, true)?.like(&found))
+                    .and_then(|()| NewFile::create(place, existing, readers, true)?.like(&found))
                     .map(Sink::File)
             }
             // Whoever can make files in that folder would be given what belongs in the new one.
@@ -520,7 +571,7 @@ impl Output {
         let name = quoted(path);
         destination::find(path)
             .and_then(Destination::place)
-            .and_then(|place| NewFile::create(place, Existing::Kept, readers.into(), false))
+            .and_then(|place| NewFile::create(place, Existing::Kept, readers, false))
             .map_err(|error| Error::io(&name, error))
             .and_then(|file| Self::new(Sink::File(file), name.clone()))
     }
@@ -770,18 +821,16 @@ enum Mode {
     Umask,
 }
 
-impl From<Readers> for Mode {
-    fn from(readers: Readers) -> Self {
-        match readers {
+impl Mode {
+    fn new(file: &File, readers: Readers) -> io::Result<Self> {
+        Ok(match readers {
             Readers::Owner => Self::Exactly(0o600),
             Readers::OwnerAlways => Self::Within(0o600),
             Readers::Any => Self::Umask,
-            Readers::Mode(mode) => Self::Exactly(mode),
-        }
+            Readers::Like(model) => Self::Exactly(model.mode(file)?),
+        })
     }
-}
 
-impl Mode {
     fn set(self, file: &File) -> io::Result<()> {
         let mode = match self {
             Self::Exactly(mode) | Self::Within(mode) => mode,
@@ -800,6 +849,35 @@ fn umask() -> u32 {
     mask.as_raw_mode()
 }
 
+/// Whether a file has an access control list, of which the mode tells only a part.
+#[cfg(target_os = "linux")]
+fn has_list(file: &File) -> bool {
+    is_list(rustix::fs::fgetxattr(file, LIST, &mut [0; 1][..]))
+}
+
+#[cfg(target_os = "linux")]
+fn has_list_at(path: &Path) -> bool {
+    is_list(rustix::fs::lgetxattr(path, LIST, &mut [0; 1][..]))
+}
+
+#[cfg(target_os = "linux")]
+const LIST: &str = "system.posix_acl_access";
+
+#[cfg(target_os = "linux")]
+fn is_list(found: Result<usize, Errno>) -> bool {
+    !matches!(found, Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_list(_: &File) -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_list_at(_: &Path) -> bool {
+    false
+}
+
 /// A file that appears when it is whole.
 struct NewFile {
     file: File,
@@ -811,7 +889,7 @@ struct NewFile {
 }
 
 impl NewFile {
-    fn create(place: Place, existing: Existing, mode: Mode, unnamed: bool) -> io::Result<Self> {
+    fn create(place: Place, existing: Existing, readers: Readers, unnamed: bool) -> io::Result<Self> {
         let folder = folder_of(&place.path);
         if existing == Existing::Replaced {
             // It will have a name for a moment. That this cannot be is found out before the work.
@@ -831,31 +909,21 @@ impl NewFile {
             (Some(temporary), file)
         };
         Ok(Self {
+            mode: Mode::new(&file, readers)?,
             file,
             temporary,
             place,
             existing,
-            mode,
         })
     }
 
     /// With the group and the mode of a replaced file, without the bits that give its content the rights of its owner or
-    /// group: nobody can read it who could not read that. A file of somebody else does not say who may read ours.
+    /// group. A file of somebody else does not say who may read ours.
     fn like(self, replaced: &Metadata) -> io::Result<Self> {
-        let new = self.file.metadata()?;
-        if replaced.uid() != new.uid() {
+        if replaced.uid() != self.file.metadata()?.uid() {
             return Ok(self);
         }
-        let mut mode = replaced.mode() & 0o777;
-        let has_group = new.gid() == replaced.gid()
-            || rustix::fs::fchown(&self.file, None, Some(Gid::from_raw(replaced.gid()))).is_ok();
-        if !has_group {
-            // Its members are others now, and the other way round.
-            mode = mode & 0o700 | mode & (mode >> 3) & 0o007;
-        }
-        if self.has_list() {
-            mode &= 0o700;
-        }
+        let mut mode = Model::of(replaced, has_list_at(&self.place.path)).mode(&self.file)?;
         if let Mode::Within(most) = self.mode {
             mode &= most;
         }
@@ -863,26 +931,6 @@ impl NewFile {
             mode: Mode::Exactly(mode),
             ..self
         })
-    }
-
-    /// Whether this or what it replaces has an access control list, of which the mode tells only a part.
-    #[cfg(target_os = "linux")]
-    fn has_list(&self) -> bool {
-        use rustix::fs::{fgetxattr, lgetxattr};
-        use rustix::io::Errno;
-        const NAME: &str = "system.posix_acl_access";
-        let lists = [
-            lgetxattr(&self.place.path, NAME, &mut [0; 1][..]),
-            fgetxattr(&self.file, NAME, &mut [0; 1][..]),
-        ];
-        lists
-            .iter()
-            .any(|list| !matches!(list, Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS)))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn has_list(&self) -> bool {
-        false
     }
 
     fn commit(self) -> io::Result<()> {

@@ -814,14 +814,21 @@ pub struct Files {
     open_journal: OnceLock<File>,
     /// Locked, if it was there.
     _open_header: Option<File>,
+    /// Of header and old header.
+    readers: Readers,
 }
 
 impl Files {
     pub fn new(image: Image, header: &Path) -> Result<Self, Error> {
         let header = place(header)?;
-        let open_header =
-            lock_if_there(&header.path).map_err(|error| Error::io(&quoted(&header.shown), error))?;
+        let failed = |error| Error::io(&quoted(&header.shown), error);
+        let open_header = lock_if_there(&header.path).map_err(failed)?;
+        let readers = open_header
+            .as_ref()
+            .map_or(Ok(image.readers), Readers::like)
+            .map_err(failed)?;
         Ok(Self {
+            readers,
             old: header.beside(OLD_EXTENSION),
             journal: header.beside(JOURNAL_EXTENSION),
             image,
@@ -910,7 +917,7 @@ impl Storage for Files {
     fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
         match self.place(part) {
             None => Err(Error::io(&self.image.name, io::ErrorKind::Unsupported)),
-            Some(place) => save(place, bytes, existing, self.image.readers),
+            Some(place) => save(place, bytes, existing, self.readers),
         }
     }
 

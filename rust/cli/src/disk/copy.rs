@@ -48,20 +48,20 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     let destination = job.encrypted(EXTENSION)?;
     let _locked = check_destination(job.input, &destination, plan.is_checked)?;
     let header_path = header_path(&destination, header)?;
-    let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
+    let output = job.output_of_ciphertext(EXTENSION, image.readers.ours())?;
     let header_place = convert::place(&header_path)?;
     let header_name = quoted(&header_path);
     let locked = lock_if_there(&header_place.path);
-    let _locked_header = locked.map_err(|error| Error::io(&header_name, error))?;
+    let locked_header = locked.map_err(|error| Error::io(&header_name, error))?;
     if !job.force && header.is_none() && header_path.exists() && !destination.exists() {
         let reason = "already exists, but its image does not: move the image back, or remove this header if it is left from \
                       an encryption that was interrupted";
         return Err(Error::io(&header_name, reason));
     }
     // Before it is an output, which is not read.
-    let old = Old::found(&header_place, job.force)?;
+    let old = Old::found(&header_place, locked_header.as_ref(), job.force)?;
     let existing = Existing::forced(job.force);
-    let mut header_output = Output::at(header_place, header_name, existing, image.readers)?;
+    let mut header_output = Output::at(header_place, header_name, existing, image.readers.ours())?;
     let disk = Disk::generate(geometry, &secret()?, plan.cost)?;
     let mut output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
     let tags = disk
@@ -85,7 +85,7 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     };
     match old {
         None => commit(),
-        Some(old) => old.replace(image.readers, commit, is_new),
+        Some(old) => old.replace(commit, is_new),
     }
 }
 
@@ -94,16 +94,18 @@ struct Old {
     place: Place,
     kept: Place,
     header: Header,
+    readers: Readers,
 }
 
 impl Old {
     /// An error if it cannot be replaced. What is no header is none.
-    fn found(place: &Place, force: bool) -> Result<Option<Self>, Error> {
-        let header = match Header::read(&place.path) {
-            Ok(header) if force => header,
-            _ => return Ok(None),
+    fn found(place: &Place, locked: Option<&File>, force: bool) -> Result<Option<Self>, Error> {
+        let (Some(file), Ok(header), true) = (locked, Header::read(&place.path), force) else {
+            return Ok(None);
         };
-        header.check_finished(&quoted(&place.shown))?;
+        let name = quoted(&place.shown);
+        header.check_finished(&name)?;
+        let readers = Readers::like(file).map_err(|error| Error::io(&name, error))?;
         let kept = place.beside(OLD_EXTENSION);
         if kept.path.symlink_metadata().is_ok() {
             let reason =
@@ -111,18 +113,23 @@ impl Old {
             return Err(Error::io(&quoted(&kept.shown), reason));
         }
         let place = place.clone();
-        Ok(Some(Self { place, kept, header }))
+        Ok(Some(Self {
+            place,
+            kept,
+            header,
+            readers,
+        }))
     }
 
     /// Replaces header and image by `commit`. If that fails, the header stays that of the image at its place; `is_new` tells which
     /// one that is.
     fn replace(
         self,
-        readers: Readers,
         commit: impl FnOnce() -> Result<(), Error>,
         is_new: impl FnOnce() -> bool,
     ) -> Result<(), Error> {
-        let save = |place: &Place, existing| convert::save(place, self.header.bytes(), existing, readers);
+        let save =
+            |place: &Place, existing| convert::save(place, self.header.bytes(), existing, self.readers);
         let name = quoted(&self.kept.shown);
         save(&self.kept, Existing::Refused)?;
         let done = commit();
@@ -232,7 +239,8 @@ impl Opened {
             return Err(Error::io(&quoted(&place.shown), reason));
         }
         let header = headed.disk.header(&tags)?;
-        convert::save(place, header.bytes(), Existing::Replaced, self.image.readers)
+        let readers = Readers::like(opened).map_err(|error| Error::io(&quoted(&place.shown), error))?;
+        convert::save(place, header.bytes(), Existing::Replaced, readers)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -128,13 +128,12 @@ impl Image {
         lock(&file).map_err(failed)?;
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
         let (inode, readers) = if is_device {
             // After the next start its number may be another device's.
             (0, Readers::Owner)
         } else {
-            let mode = metadata.permissions().mode() & 0o666 | 0o600;
-            (metadata.ino(), Readers::Mode(mode))
+            let inode = file.metadata().map_err(failed)?.ino();
+            (inode, Readers::like(&file).map_err(failed)?)
         };
         Ok(Self {
             file,
@@ -151,13 +150,13 @@ impl Image {
 
     /// An error if plaintext in this image could be read by others. Who may read a device is the system's to say.
     pub fn check_private(&self) -> Result<(), Error> {
-        match self.readers {
-            Readers::Mode(mode) if mode & 0o044 != 0 => Err(Error::io(
-                &self.name,
-                "readable by other users: change its mode to 600 first",
-            )),
-            _ => Ok(()),
+        let found = self.file.metadata();
+        let found = found.map_err(|error| Error::io(&self.name, error))?;
+        if found.is_file() && found.mode() & 0o044 != 0 {
+            let reason = "readable by other users: change its mode to 600 first";
+            return Err(Error::io(&self.name, reason));
         }
+        Ok(())
     }
 
     pub fn len(&self) -> u64 {

@@ -758,3 +758,67 @@ fn modes() {
     set("converted600", 0o600);
     succeeds(&folder.run(&with(DECRYPT, &["--in-place", "converted600"])));
 }
+
+/// Header and copy belong to the image's group, or that has no rights. Root's have the owner of what they are beside or replace.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_made_of_an_image_is_no_more_open() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    use std::os::unix::process::CommandExt;
+
+    let folder = Folder::new();
+    fs::set_permissions(folder.0.path(), PermissionsExt::from_mode(0o777)).unwrap();
+    fs::set_permissions(folder.path("key"), PermissionsExt::from_mode(0o644)).unwrap();
+    let image = |owner, mode| {
+        for name in folder.names() {
+            fs::remove_file(folder.path(&name)).unwrap();
+        }
+        folder.write("image", &noise(8192));
+        let path = folder.path("image");
+        let is_given = chown(&path, Some(owner), Some(12345)).is_ok();
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        is_given
+    };
+    let found = |name: &str| {
+        let found = folder.path(name).metadata().unwrap();
+        (found.uid(), found.gid(), found.mode() & 0o777)
+    };
+    let both = [&["image"][..], &["--in-place", "image"]];
+    let made = ["image.vpdisk", "image.vpdisk.vphead", "image.vphead"];
+    if !image(65534, 0o660) {
+        println!("skipped: not root");
+        return;
+    }
+    for args in both {
+        succeeds(&folder.run(&with(ENCRYPT, args)));
+    }
+    let expected = [(0, 12345, 0o660), (0, 12345, 0o660), (65534, 12345, 0o660)];
+    assert_eq!(made.map(found), expected);
+    fs::set_permissions(folder.path("image"), PermissionsExt::from_mode(0o600)).unwrap();
+    succeeds(&folder.run(&with(DECRYPT, &["--in-place", "image"])));
+    assert_eq!(found("image.vphead.old"), (65534, 12345, 0o660));
+
+    image(0, 0o600);
+    if hardening::has_list(&folder, "image") {
+        for args in both {
+            succeeds(&folder.run(&with(ENCRYPT, args)));
+        }
+        assert_eq!(made.map(found), [(0, 12345, 0o600); 3]);
+    } else {
+        println!("skipped: no access control lists here");
+    }
+
+    // Others cannot keep the group, unless they are in it.
+    for (mode, expected) in [(0o660, 0o600), (0o664, 0o604)] {
+        image(65534, mode);
+        for args in both {
+            let mut command = folder.command(&with(ENCRYPT, args));
+            let Ok(output) = command.uid(65534).gid(65534).output() else {
+                println!("skipped: the program is in a folder of root's");
+                return;
+            };
+            succeeds(&output);
+        }
+        assert_eq!(made.map(found), [(65534, 65534, expected); 3], "{mode:o}");
+    }
+}

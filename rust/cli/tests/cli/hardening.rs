@@ -361,6 +361,27 @@ fn pipes_of_other_owners_get_nothing() {
     }
 }
 
+/// Whether a file could be given an access control list, which lets user 12345 read it: the mode has its mask in the place of
+/// the group.
+#[cfg(target_os = "linux")]
+pub fn has_list(folder: &Folder, name: &str) -> bool {
+    let list = [(1u16, 6u16, u32::MAX), (2, 4, 12345), (4, 0, u32::MAX)];
+    let list = [&list[..], &[(16, 4, u32::MAX), (32, 0, u32::MAX)]].concat();
+    let entry = |(tag, bits, id): &(u16, u16, u32)| {
+        [&tag.to_le_bytes()[..], &bits.to_le_bytes(), &id.to_le_bytes()].concat()
+    };
+    let entries: Vec<u8> = list.iter().flat_map(entry).collect();
+    let bytes = [&2u32.to_le_bytes()[..], &entries].concat();
+    let path = folder.path(name);
+    rustix::fs::setxattr(
+        path,
+        "system.posix_acl_access",
+        &bytes,
+        rustix::fs::XattrFlags::empty(),
+    )
+    .is_ok()
+}
+
 /// Whoever could not read the replaced file cannot read the new one.
 #[test]
 #[cfg(target_os = "linux")]
@@ -370,17 +391,8 @@ fn a_replaced_file_is_not_opened_to_others() {
     let folder = Folder::new();
     folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
     let decrypt = ["decrypt", "--key-file", "key", "-fo", "out", "file.vpx"];
-    // A list lets user 12345 read; the mode tells its mask in the place of the group.
     folder.write("out", b"old");
-    let list = [(1u16, 6u16, u32::MAX), (2, 4, 12345), (4, 0, u32::MAX)];
-    let list = [&list[..], &[(16, 4, u32::MAX), (32, 0, u32::MAX)]].concat();
-    let entry = |(tag, bits, id): &(u16, u16, u32)| {
-        [&tag.to_le_bytes()[..], &bits.to_le_bytes(), &id.to_le_bytes()].concat()
-    };
-    let entries: Vec<u8> = list.iter().flat_map(entry).collect();
-    let bytes = [&2u32.to_le_bytes()[..], &entries].concat();
-    let name = "system.posix_acl_access";
-    if rustix::fs::setxattr(folder.path("out"), name, &bytes, rustix::fs::XattrFlags::empty()).is_ok() {
+    if has_list(&folder, "out") {
         assert_eq!(mode(&folder, "out"), 0o640);
         succeeds(&folder.run(&decrypt));
         assert_eq!(mode(&folder, "out"), 0o600);

@@ -948,6 +948,30 @@ fn a_served_header_stays_in_its_folder() {
     assert!(folder.read("moved/image.vphead") != header);
 }
 
+/// Whoever had the header can use it, also if root serves the image.
+#[test]
+fn a_served_header_keeps_its_owner() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = Folder::new();
+    make_image(&folder, "image", 4096, "4096");
+    let header = folder.read("image.vphead");
+    for name in ["image", "image.vphead"] {
+        if chown(folder.path(name), Some(1234), Some(1235)).is_err() {
+            return;
+        }
+    }
+    fs::set_permissions(folder.path("image.vphead"), PermissionsExt::from_mode(0o640)).unwrap();
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    Client::connect(&folder, "socket", 4096).write(0, &noise(4096));
+    succeeds(&server.stop());
+    assert!(folder.read("image.vphead") != header);
+    let found = fs::metadata(folder.path("image.vphead")).unwrap();
+    assert_eq!(
+        (found.uid(), found.gid(), found.mode() & 0o777),
+        (1234, 1235, 0o640)
+    );
+}
+
 /// A thread needs memory for its stack.
 #[test]
 #[cfg(target_os = "linux")]
