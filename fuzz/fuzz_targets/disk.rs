@@ -20,7 +20,6 @@ use veriplex_cli::disk::image::Access;
 use veriplex_cli::disk::nbd::{self, Stream};
 use veriplex_cli::disk::serve::Export;
 use veriplex_cli::error::Error;
-use veriplex_cli::files::Existing;
 use veriplex_fuzz::Change;
 
 /// An image, and which part of it is encrypted.
@@ -199,22 +198,27 @@ impl Storage for Memory {
     }
 
     fn make_journal(&self, bytes: &[u8], _: u64) -> Result<(), Error> {
-        self.save(Part::Journal, bytes, Existing::Refused)
+        self.save(Part::Journal, bytes, None)
     }
 
-    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
+    fn save(&self, part: Part, bytes: &[u8], replaced: Option<&[u8; header::LEN]>) -> Result<(), Error> {
         self.step().map_err(|error| Error::io("it", error))?;
         let before = self.files.borrow_mut().insert(part, bytes.to_vec());
-        assert!(
-            before.is_none() || existing == Existing::Replaced,
-            "{part:?} was there"
-        );
+        let before = before.as_deref();
+        assert!(before == replaced.map(<[u8; _]>::as_slice), "{part:?}");
         Ok(())
     }
 
-    fn remove(&self, part: Part) -> io::Result<()> {
-        self.step()?;
-        self.files.borrow_mut().remove(&part);
+    fn remove_header(&self, header: &[u8; header::LEN]) -> Result<(), Error> {
+        self.step().map_err(|error| Error::io("it", error))?;
+        let before = self.files.borrow_mut().remove(&Part::Header);
+        assert!(before.as_deref() == Some(header));
+        Ok(())
+    }
+
+    fn remove_journal(&self) -> Result<(), Error> {
+        self.step().map_err(|error| Error::io("it", error))?;
+        self.files.borrow_mut().remove(&Part::Journal);
         Ok(())
     }
 }

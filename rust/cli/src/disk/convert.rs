@@ -34,6 +34,9 @@
 //! Whoever goes on first synchronises all files, and then writes again what the last sync was for: a killed program may have
 //! left it in the system's memory only, and a sync that failed may have dropped it there.
 //!
+//! Before a file is made, replaced or removed, image, journal and header must still be at their places: other programs rename
+//! files in spite of locks.
+//!
 //! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all; if a folder cannot be
 //! synchronised, the file system takes no more changes, as a journal that cannot be written sees to.
 
@@ -58,6 +61,7 @@ use crate::crypt::{Secret, random};
 use crate::destination::{self, Destination, Place};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers, lock, lock_if_there, read_up_to, sync_folder};
+use crate::places::is_same;
 use crate::progress::Progress;
 use crate::terminal_quoting::quoted;
 use crate::text;
@@ -96,12 +100,16 @@ pub trait Storage {
     fn sync(&self, part: Part) -> io::Result<()>;
     /// Files that were made, replaced or removed are so on the disk.
     fn sync_names(&self) -> io::Result<()>;
-    /// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
-    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error>;
+    /// Makes a file, or replaces this header. It appears whole or not at all, and is on the disk when this returns.
+    ///
+    /// An error, and nothing is changed, if other files have the names of this conversion by now. So it is for all that follow.
+    fn save(&self, part: Part, bytes: &[u8], replaced: Option<&[u8; header::LEN]>) -> Result<(), Error>;
     /// Makes the journal as [`Storage::save`] does, and sees to it that it can become this long.
     fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error>;
-    /// Removes a file, if it is there; it is gone from the disk when this returns.
-    fn remove(&self, part: Part) -> io::Result<()>;
+    /// Removes this header.
+    fn remove_header(&self, header: &[u8; header::LEN]) -> Result<(), Error>;
+    /// It is gone from the disk when this returns.
+    fn remove_journal(&self) -> Result<(), Error>;
 }
 
 /// What was asked for. What is not given is as usual, or as it was when the work began.
@@ -165,7 +173,7 @@ pub fn in_place<S: Storage>(
             work.repeat(number)?;
             work.run(number + 1, show_progress)
         }
-        Stage::Finished => work.remove(Part::Journal),
+        Stage::Finished => storage.remove_journal(),
     }
 }
 
@@ -437,10 +445,6 @@ impl<'a, S: Storage> Work<'a, S> {
         check_len(self.storage, &self.disk.geometry)
     }
 
-    fn remove(&self, part: Part) -> Result<(), Error> {
-        self.storage.remove(part).map_err(self.failed(part))
-    }
-
     fn batches(&self) -> u64 {
         self.disk.geometry.len.div_ceil(self.conversion.batch as u64)
     }
@@ -465,12 +469,8 @@ impl<'a, S: Storage> Work<'a, S> {
         if let Some(header) = &found.header
             && found.old != Some(*header.bytes())
         {
-            let existing = if found.has_own_old() {
-                Existing::Replaced
-            } else {
-                Existing::Refused
-            };
-            self.storage.save(Part::Old, header.bytes(), existing)?;
+            let replaced = found.old.as_ref().filter(|_| found.has_own_old());
+            self.storage.save(Part::Old, header.bytes(), replaced)?;
         }
         let journal = [MAGIC.as_slice(), self.header.bytes()].concat();
         self.storage
@@ -481,12 +481,12 @@ impl<'a, S: Storage> Work<'a, S> {
 
     /// The header says from now on that the conversion is under way.
     fn save_header(&self, found: &Found) -> Result<(), Error> {
-        let existing = match &found.header {
-            None => Existing::Refused,
-            Some(header) if *header == self.header => return Ok(()),
-            Some(_) => Existing::Replaced,
-        };
-        self.storage.save(Part::Header, self.header.bytes(), existing)
+        let header = found.header.as_ref();
+        if header == Some(&self.header) {
+            return Ok(());
+        }
+        self.storage
+            .save(Part::Header, self.header.bytes(), header.map(Header::bytes))
     }
 
     fn mark(&self) -> Result<(), Error> {
@@ -535,11 +535,11 @@ impl<'a, S: Storage> Work<'a, S> {
                 let tags = self.disk.sector_tags(read_sector(self.storage, &self.disk))?;
                 let header = self.disk.header(&tags)?;
                 self.storage
-                    .save(Part::Header, header.bytes(), Existing::Replaced)?;
+                    .save(Part::Header, header.bytes(), Some(self.header.bytes()))?;
             }
-            Direction::Decrypt => self.remove(Part::Header)?,
+            Direction::Decrypt => self.storage.remove_header(self.header.bytes())?,
         }
-        self.remove(Part::Journal)
+        self.storage.remove_journal()
     }
 
     fn buffer(&self) -> Zeroizing<Vec<u8>> {
@@ -847,6 +847,17 @@ impl Files {
         }
     }
 
+    /// An error if something else is at the place of the image or the journal by now.
+    fn check_there(&self) -> Result<(), Error> {
+        self.image.check_there()?;
+        match self.open_journal.get() {
+            Some(file) if !is_same(file, fs::symlink_metadata(&self.journal.path)) => {
+                Err(replaced(&self.journal))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn journal(&self) -> io::Result<&File> {
         if let Some(file) = self.open_journal.get() {
             return Ok(file);
@@ -914,22 +925,33 @@ impl Storage for Files {
         sync_folder(&self.header.path)
     }
 
-    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
-        match self.place(part) {
-            None => Err(Error::io(&self.image.name, io::ErrorKind::Unsupported)),
-            Some(place) => save(place, bytes, existing, self.readers),
-        }
+    fn save(&self, part: Part, bytes: &[u8], replaced: Option<&[u8; header::LEN]>) -> Result<(), Error> {
+        let Some(place) = self.place(part) else {
+            return Err(Error::io(&self.image.name, io::ErrorKind::Unsupported));
+        };
+        self.check_there()?;
+        let existing = if let Some(header) = replaced {
+            check_header(place, header)?;
+            Existing::Replaced
+        } else {
+            Existing::Refused
+        };
+        save(place, bytes, existing, self.readers)
     }
 
     fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error> {
+        self.check_there()?;
         save_with_room(&self.journal, bytes, len, Existing::Refused, self.image.readers)
     }
 
-    fn remove(&self, part: Part) -> io::Result<()> {
-        match self.place(part) {
-            None => Err(io::ErrorKind::Unsupported.into()),
-            Some(place) => remove(place),
-        }
+    fn remove_header(&self, header: &[u8; header::LEN]) -> Result<(), Error> {
+        self.check_there()?;
+        remove_header(&self.header, header)
+    }
+
+    fn remove_journal(&self) -> Result<(), Error> {
+        self.check_there()?;
+        remove(&self.journal)
     }
 }
 
@@ -937,6 +959,19 @@ impl Storage for Files {
 pub fn place(header: &Path) -> Result<Place, Error> {
     let found = destination::find(header).and_then(Destination::place);
     found.map_err(|error| Error::io(&quoted(header), error))
+}
+
+fn replaced(place: &Place) -> Error {
+    let reason = "was replaced or changed meanwhile, and is left as it is";
+    Error::io(&quoted(&place.shown), reason)
+}
+
+/// An error unless this header is there.
+pub fn check_header(place: &Place, header: &[u8; header::LEN]) -> Result<(), Error> {
+    match Header::read(&place.path) {
+        Ok(found) if found.bytes() == header => Ok(()),
+        _ => Err(replaced(place)),
+    }
 }
 
 /// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
@@ -986,10 +1021,16 @@ fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a file, if it is there; it is gone from the disk when this returns.
-pub fn remove(place: &Place) -> io::Result<()> {
-    if_there(fs::remove_file(&place.path))?;
-    sync_folder(&place.path)
+/// Removes this header; it is gone from the disk when this returns.
+pub fn remove_header(place: &Place, header: &[u8; header::LEN]) -> Result<(), Error> {
+    check_header(place, header)?;
+    remove(place)
+}
+
+fn remove(place: &Place) -> Result<(), Error> {
+    fs::remove_file(&place.path)
+        .and_then(|()| sync_folder(&place.path))
+        .map_err(|error| Error::io(&quoted(&place.shown), error))
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ impl Old {
             }
             save(&self.place, Existing::Replaced)?;
         }
-        convert::remove(&self.kept).map_err(|error| Error::io(&name, error))?;
+        convert::remove_header(&self.kept, self.header.bytes())?;
         done
     }
 }
@@ -231,13 +231,7 @@ impl Opened {
         let Some((place, opened)) = &headed.file else {
             return Ok(());
         };
-        if !is_same(opened, fs::metadata(&place.path))
-            || !Header::read(&place.path).is_ok_and(|found| found == headed.header)
-        {
-            let reason = "is not the header that was opened, and is left as it is: the header that was opened is not \
-                          brought up to date";
-            return Err(Error::io(&quoted(&place.shown), reason));
-        }
+        convert::check_header(place, headed.header.bytes())?;
         let header = headed.disk.header(&tags)?;
         let readers = Readers::like(opened).map_err(|error| Error::io(&quoted(&place.shown), error))?;
         convert::save(place, header.bytes(), Existing::Replaced, readers)

@@ -822,3 +822,38 @@ fn what_is_made_of_an_image_is_no_more_open() {
         assert_eq!(made.map(found), [(65534, 65534, expected); 3], "{mode:o}");
     }
 }
+
+/// What another program puts in the place of image, header or journal stays, and the conversion goes on once ours are back.
+#[test]
+fn files_that_are_replaced_while_an_image_is_converted() {
+    let folder = Folder::new();
+    folder.write_private("image", &plain(1));
+    for (command, names) in [
+        (ENCRYPT, &["image"][..]),
+        (DECRYPT, &["image", "image.vphead"]),
+        (ENCRYPT, &["image.vphead"]),
+        (DECRYPT, &["image.vphead"]),
+        (ENCRYPT, &["image.vphead.journal"]),
+    ] {
+        let args = with(command, &["--in-place", "image"]);
+        let mut child = folder.command(&args).spawn().unwrap();
+        let journal = folder.path("image.vphead.journal");
+        while journal.metadata().map_or(0, |journal| journal.len()) < JOURNAL_LEN {
+            assert!(child.try_wait().unwrap().is_none(), "it has ended");
+            thread::sleep(Duration::from_millis(1));
+        }
+        kill_process(Pid::from_child(&child), Signal::STOP).unwrap();
+        for name in names {
+            folder.rename(name, &format!("{name}.ours"));
+            folder.write(name, b"precious");
+        }
+        kill_process(Pid::from_child(&child), Signal::CONT).unwrap();
+        fails(&child.wait_with_output().unwrap(), IO, names[0], "replaced");
+        for name in names {
+            assert_eq!(folder.read(name), b"precious");
+            folder.rename(&format!("{name}.ours"), name);
+        }
+        finishes(&folder, command);
+        let _ = fs::remove_file(folder.path("image.vphead.old"));
+    }
+}

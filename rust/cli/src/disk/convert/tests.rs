@@ -199,6 +199,11 @@ impl Recording {
         self.machine.borrow_mut().sync(is_synced);
         self.record();
     }
+
+    fn remove(&self, part: Part) {
+        self.change(Change::Name(part, None));
+        self.sync_these(Change::is_name);
+    }
 }
 
 impl Storage for Recording {
@@ -248,21 +253,27 @@ impl Storage for Recording {
         Ok(())
     }
 
-    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
-        let is_there = self.machine.borrow().seen.get(part).is_some();
-        assert!(!is_there || existing == Existing::Replaced, "{part:?} is there");
+    fn save(&self, part: Part, bytes: &[u8], replaced: Option<&[u8; header::LEN]>) -> Result<(), Error> {
+        let there = self.machine.borrow().seen.get(part).cloned();
+        assert!(there.as_deref() == replaced.map(<[u8; _]>::as_slice), "{part:?}");
         self.change(Change::Name(part, Some(bytes.to_vec())));
         self.sync_these(Change::is_name);
         Ok(())
     }
 
     fn make_journal(&self, bytes: &[u8], _: u64) -> Result<(), Error> {
-        self.save(Part::Journal, bytes, Existing::Refused)
+        self.save(Part::Journal, bytes, None)
     }
 
-    fn remove(&self, part: Part) -> io::Result<()> {
-        self.change(Change::Name(part, None));
-        self.sync_these(Change::is_name);
+    fn remove_header(&self, header: &[u8; header::LEN]) -> Result<(), Error> {
+        let there = self.machine.borrow().seen.get(Part::Header).cloned();
+        assert!(there.as_deref() == Some(header));
+        self.remove(Part::Header);
+        Ok(())
+    }
+
+    fn remove_journal(&self) -> Result<(), Error> {
+        self.remove(Part::Journal);
         Ok(())
     }
 }
