@@ -61,7 +61,8 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     // Before it is an output, which is not read.
     let old = Old::found(&header_place, locked_header.as_ref(), job.force)?;
     let existing = Existing::forced(job.force);
-    let mut header_output = Output::at(header_place, header_name, existing, image.readers.ours())?;
+    let place = header_place.clone();
+    let mut header_output = Output::at(place, header_name, existing, image.readers.ours())?;
     let disk = Disk::generate(geometry, &secret()?, plan.cost)?;
     let mut output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
     let tags = disk
@@ -70,8 +71,9 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
             disk.apply(Direction::Encrypt, number, sector)
         })
         .map_err(|error| Error::io(&image.name, error))?;
+    let header = disk.header(&tags)?;
     header_output
-        .write_all(disk.header(&tags)?.bytes())
+        .write_all(header.bytes())
         .map_err(|error| Error::write(&header_output.name, &error))?;
     let new = output.file().map(|file| file.try_clone()).transpose();
     let new = new.map_err(|error| Error::io(&output.name, error))?;
@@ -81,7 +83,12 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     // The header first: without it the new image cannot be decrypted.
     let commit = || {
         header_output.commit()?;
-        output.commit()
+        output.commit()?;
+        // Another encryption may have replaced it before the image was there.
+        convert::check_header(&header_place, header.bytes()).map_err(|_| {
+            let reason = "was replaced meanwhile, and cannot decrypt the new image: encrypt again";
+            Error::io(&quoted(&header_place.shown), reason)
+        })
     };
     match old {
         None => commit(),

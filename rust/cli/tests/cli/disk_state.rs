@@ -857,3 +857,26 @@ fn files_that_are_replaced_while_an_image_is_converted() {
         let _ = fs::remove_file(folder.path("image.vphead.old"));
     }
 }
+
+/// Two at once, of which one has made its header, and not yet its image.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_header_of_another_encryption() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    let args = with(ENCRYPT, &["--force", "image"]);
+    let fault = "rename,renameat,renameat2:delay_enter=3000000:when=2";
+    let first = thread::scope(|scope| {
+        let first = scope.spawn(|| with_fault(&folder, fault, &args));
+        while !folder.path("image.vpdisk.vphead").exists() && !first.is_finished() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        if !first.is_finished() {
+            succeeds(&folder.run(&args));
+        }
+        first.join().unwrap()
+    });
+    if let Some(first) = first {
+        fails(&first, IO, "image.vpdisk.vphead", "replaced");
+    }
+}
