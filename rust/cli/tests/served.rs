@@ -35,7 +35,7 @@ fn serves_until_a_signal() {
         max_cost: 0,
         is_checked: true,
     };
-    let export = serve::open(&folder.join("image"), &how, false, secret).unwrap();
+    let export = serve::open(&folder.join("image"), &how, false, false, secret).unwrap();
     serve::serve(export, &Address::Unix(folder.join("socket")), false).unwrap();
     println!("ended");
     let _ = std::io::stdin().read(&mut [0]);
