@@ -76,14 +76,12 @@ async fn executor(scheduler: u16, port: u16, folder: &str, cores: usize) -> Resu
     let old = old
         .transpose()?
         .map(|key| Buckets::new(AmazonS3Builder::from_env(), &key));
-    let mut functions = BallistaFunctionRegistry::default();
+    let mut registry = BallistaFunctionRegistry::default();
     for function in functions(&buckets, old) {
-        functions
-            .scalar_functions
-            .insert(function.name().into(), function);
+        registry.scalar_functions.insert(function.name().into(), function);
     }
     let aggregate = tree::aggregate();
-    functions
+    registry
         .aggregate_functions
         .insert(aggregate.name().into(), aggregate);
     let config = ExecutorProcessConfig {
@@ -96,7 +94,7 @@ async fn executor(scheduler: u16, port: u16, folder: &str, cores: usize) -> Resu
         work_dir: Some(folder.to_owned()),
         executor_heartbeat_interval_seconds: HEARTBEAT,
         override_execution_engine: Some(Arc::new(shuffle::Engine::new(&key))),
-        override_function_registry: Some(Arc::new(functions)),
+        override_function_registry: Some(Arc::new(registry)),
         override_runtime_producer: Some(Arc::new(move |_: &SessionConfig| buckets.runtime())),
         ..ExecutorProcessConfig::default()
     };
