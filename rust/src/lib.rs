@@ -140,6 +140,7 @@ pub use adapters::hazmat;
 #[cfg(feature = "rustcrypto")]
 pub use adapters::rustcrypto;
 pub use backend::dispatch::{Outcome, SelfTest};
+pub use base::domain::Domain;
 pub use base::error::Error;
 pub use base::key::Key;
 pub use base::label::Label;

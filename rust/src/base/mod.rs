@@ -1,5 +1,6 @@
 //! What everything else builds on: keys, labels, errors, encodings, buffers, timing, wiping.
 
+pub(crate) mod domain;
 pub(crate) mod encoding;
 pub(crate) mod error;
 pub(crate) mod forms;

@@ -23,7 +23,7 @@ use crate::base::forms::with_nonce;
 use crate::base::in_out::InOut;
 use crate::duplex::lanes::Direction;
 use crate::protocol::many::{self, Batch, Closing, Job, Mixed, Output};
-use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
+use crate::{Domain, Error, Key, Protocol, TAG_LEN, label};
 
 /// An AEAD under one key, with nonces of `NONCE_LEN` bytes, which must be at least 16:
 ///
@@ -54,8 +54,8 @@ impl<const NONCE_LEN: usize> zeroize::ZeroizeOnDrop for Aead<NONCE_LEN> {}
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// An AEAD under this key.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &Key) -> Self {
-        Self::from_protocol(Protocol::keyed(domain, key))
+    pub fn new(domain: impl Domain, key: &Key) -> Self {
+        Self::from_protocol(Protocol::keyed(domain.label(), key))
     }
 
     /// An AEAD under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.

@@ -23,7 +23,7 @@ use crate::base::encoding::{public, public_bytes};
 use crate::base::forms::hash_writer;
 use crate::base::hex::decode_hex;
 use crate::protocol::many;
-use crate::{Error, Label, Protocol, label};
+use crate::{Domain, Error, Label, Protocol, label};
 
 /// A digest of 32 bytes: that of this module, or that of [`tree`](crate::tree).
 ///
@@ -112,9 +112,9 @@ impl Eq for Digest {}
 /// The digest of a message.
 #[must_use]
 #[inline]
-pub fn digest(domain: Label<'_>, message: &[u8]) -> Digest {
+pub fn digest(domain: impl Domain, message: &[u8]) -> Digest {
     let mut digest = [0; Digest::LEN];
-    digest_into(domain, message, &mut digest);
+    digest_into(domain.label(), message, &mut digest);
     Digest(digest)
 }
 
@@ -187,8 +187,8 @@ impl zeroize::ZeroizeOnDrop for Hasher {}
 impl Hasher {
     /// Starts a digest.
     #[must_use]
-    pub fn new(domain: Label<'_>) -> Self {
-        let mut protocol = Protocol::new(domain);
+    pub fn new(domain: impl Domain) -> Self {
+        let mut protocol = Protocol::new(domain.label());
         protocol.mix_begin(label!("message"));
         Self(protocol)
     }

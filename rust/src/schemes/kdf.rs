@@ -15,14 +15,14 @@
 //! ```
 
 use crate::protocol::many;
-use crate::{Error, Key, Label, Protocol, label};
+use crate::{Domain, Error, Key, Label, Protocol, label};
 
 /// A key of `N` bytes from a secret: [`Kdf::extract`] without a salt, then [`Kdf::expand`].
 ///
 /// The context says what the key is for. It need not be secret.
 #[must_use]
-pub fn derive_key<const N: usize>(domain: Label<'_>, secret: &[u8], context: &[u8]) -> Key<N> {
-    Kdf::extract(domain, b"", secret).expand(context)
+pub fn derive_key<const N: usize>(domain: impl Domain, secret: &[u8], context: &[u8]) -> Key<N> {
+    Kdf::extract(domain.label(), b"", secret).expand(context)
 }
 
 /// What keys are derived from: the domain, a salt and a secret.

@@ -23,17 +23,17 @@ use subtle::{Choice, ConstantTimeEq};
 use crate::base::forms::hash_writer;
 use crate::base::hex::decode_hex;
 use crate::protocol::many;
-use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
+use crate::{Domain, Error, Key, Label, Protocol, TAG_LEN, label};
 
 /// The tag of a message.
 #[must_use]
-pub fn mac(domain: Label<'_>, key: &Key, message: &[u8]) -> Tag {
+pub fn mac(domain: impl Domain, key: &Key, message: &[u8]) -> Tag {
     let mut tag = Tag([0; TAG_LEN]);
     let inputs = [
         (label!("key"), key.as_bytes().as_slice()),
         (label!("message"), message),
     ];
-    Protocol::derive_from(domain, inputs, label!("tag"), &mut tag.0);
+    Protocol::derive_from(domain.label(), inputs, label!("tag"), &mut tag.0);
     tag
 }
 
@@ -84,8 +84,8 @@ impl zeroize::ZeroizeOnDrop for Mac {}
 impl Mac {
     /// Starts a tag.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &Key) -> Self {
-        Self::from_protocol(Protocol::keyed(domain, key))
+    pub fn new(domain: impl Domain, key: &Key) -> Self {
+        Self::from_protocol(Protocol::keyed(domain.label(), key))
     }
 
     /// Starts a tag under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
