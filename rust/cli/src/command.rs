@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgGroup, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use signal_hook::consts::SIGXFSZ;
@@ -199,14 +199,15 @@ enum Command {
     /// A file or folder appears only after all of it was verified. A pipe receives data as soon as they are verified:
     /// use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only at the end.
     #[command(group(one_of(["key_file", "key_fd"])))]
+    #[command(group(ArgGroup::new("sender").args(["from", "anonymous"]).required(true)))]
     Unseal {
         #[command(flatten)]
         key: PrivateKeyFile,
         /// The public key of the sender, or a list with a public key in each line: the sender is one of them
-        #[arg(long, value_name = "FILE", required_unless_present = "anonymous")]
+        #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
         /// Open what was sealed with --anonymous: anybody can have made it
-        #[arg(long, conflicts_with = "from")]
+        #[arg(long)]
         anonymous: bool,
         #[command(flatten)]
         threads: Threads,

@@ -558,6 +558,9 @@ fn unknown_senders() {
         "standard input",
         "not sealed to this key",
     );
+    let undecided = folder.pipe(&["unseal", "-k", "2"], &sealed);
+    fails_usage(&undecided);
+    assert!(stderr(&undecided).contains("<--from <FILE>|--anonymous>"));
     let known = folder
         .pipe(&["seal", "-k", "1", "--to", "2.pub"], b"message")
         .stdout;
