@@ -283,6 +283,7 @@ fn module() -> String {
             // So that the functions of the duplex are called.
             .env("RUSTFLAGS", "--cfg veriplex_proofs")
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env_remove("RUSTC_WORKSPACE_WRAPPER")
             .args(["rustc", "--quiet", "--release", "--package", "veriplex", "--lib"])
             .args(["--crate-type", "rlib", "--target-dir"])
             .arg(&target)
