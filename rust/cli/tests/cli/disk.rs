@@ -480,7 +480,10 @@ impl Drop for Loop {
     fn drop(&mut self) {
         let _ = Command::new("losetup").args(["--detach", &self.0]).status();
         // Others may look at it just now. If its file went before it, it might be the file of another test.
-        let backing = format!("/sys/block/{}/loop/backing_file", self.0.trim_start_matches("/dev/"));
+        let backing = format!(
+            "/sys/block/{}/loop/backing_file",
+            self.0.trim_start_matches("/dev/")
+        );
         for _ in 0..1000 {
             if fs::metadata(&backing).is_err() {
                 break;
