@@ -403,7 +403,7 @@ impl Sink {
             Self::Special(file) => file.metadata(),
             Self::File(new) => fs::metadata(&new.place.path),
         };
-        Written::new(found.ok(), matches!(self, Self::Stdout(_)), name)
+        Written::new(found.ok().as_ref(), matches!(self, Self::Stdout(_)), name)
     }
 }
 

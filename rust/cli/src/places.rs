@@ -255,9 +255,9 @@ pub struct Written {
 
 impl Written {
     /// An output that is this, if it is known; `is_kept`: it may be written again, and is remembered.
-    pub fn new(found: Option<Metadata>, is_kept: bool, name: &str) -> Result<Self, Error> {
-        let thing = found.as_ref().and_then(Thing::of);
-        let things = found.as_ref().map_or(Things::new(), Things::of);
+    pub fn new(found: Option<&Metadata>, is_kept: bool, name: &str) -> Result<Self, Error> {
+        let thing = found.and_then(Thing::of);
+        let things = found.map_or(Things::new(), Things::of);
         let mut used = used();
         if used.read.meet(&things) {
             return Err(both(name));

@@ -600,7 +600,7 @@ fn a_key_stays_short_enough_to_be_read() {
         "{output:?}"
     );
     assert_eq!(folder.read("mine"), text.as_bytes());
-    folder.write("mine", text[1000..].as_bytes());
+    folder.write("mine", &text.as_bytes()[1000..]);
     succeeds_at_low_cost(&folder.run(&change));
     succeeds(&folder.run(&["key", "public", "--password-file", "password", "mine"]));
 }
