@@ -335,6 +335,7 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const DISCONNECT: u16 = 2;
 const FLUSH: u16 = 3;
+const WRITE_ZEROES: u16 = 6;
 
 impl Request {
     fn at(&self, disk: u64) -> u64 {
@@ -347,7 +348,7 @@ impl Request {
 
     fn kind(&self) -> u16 {
         // A kind that is not known is as good as any other.
-        self.kind % 6
+        self.kind % 8
     }
 
     fn len(&self) -> u32 {
@@ -396,13 +397,18 @@ impl Request {
             .ok()
             .and_then(|at| plain.get_mut(at..)?.get_mut(..self.len() as usize));
         match self.kind() {
-            _ if self.flags() > 1 => (EINVAL, Vec::new()),
+            // With `FUA`; `WRITE_ZEROES` also with `NO_HOLE`.
+            kind if self.flags() & !if kind == WRITE_ZEROES { 3 } else { 1 } != 0 => (EINVAL, Vec::new()),
             READ if self.len() > 1 << 25 => (EOVERFLOW, Vec::new()),
             READ => range.map_or((EINVAL, Vec::new()), |bytes| (0, bytes.to_vec())),
-            WRITE if is_read_only => (EPERM, Vec::new()),
-            WRITE => match range {
+            WRITE | WRITE_ZEROES if is_read_only => (EPERM, Vec::new()),
+            kind @ (WRITE | WRITE_ZEROES) => match range {
                 Some(bytes) => {
-                    bytes.copy_from_slice(&self.bytes());
+                    if kind == WRITE {
+                        bytes.copy_from_slice(&self.bytes());
+                    } else {
+                        bytes.fill(0);
+                    }
                     (0, Vec::new())
                 }
                 None => (ENOSPC, Vec::new()),
@@ -467,7 +473,7 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
     let mut sent = [&3_u32.to_be_bytes()[..], b"IHAVEOPT", &[0, 0, 0, 1, 0, 0, 0, 0]].concat();
     let mut answers = b"NBDMAGICIHAVEOPT\x00\x03".to_vec();
     answers.extend(geometry.len.to_be_bytes());
-    answers.extend((0x10d_u16 | if is_read_only { 2 } else { 0 }).to_be_bytes());
+    answers.extend((0x10d_u16 | if is_read_only { 2 } else { 0x40 }).to_be_bytes());
     for request in requests.iter().take(20) {
         request.send(geometry.len, &mut sent);
         if request.kind() == DISCONNECT {
@@ -491,7 +497,7 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
         is_checked: true,
     };
     let opened = copy::open(&path, &how, Access::Write, || Ok(key())).expect("an image");
-    let export = Export::new(opened, is_read_only).expect("an export");
+    let export = Export::new(opened, is_read_only, false).expect("an export");
     let _ = nbd::serve(&mut connection, &export);
     drop(export);
 
