@@ -5,6 +5,7 @@
 //! is an object too, as `veriplex sum --outboard` writes it: nobody need trust it. [`query`] lets executors share the bytes.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -86,7 +87,7 @@ async fn verify(
     };
     let wanted: Vec<_> = (strings.iter())
         .map(|string| moved(string.clone(), HEADER_LEN))
-        .chain([0..HEADER_LEN])
+        .chain(iter::once(0..HEADER_LEN))
         .collect();
     let mut found = outboards.get_ranges(&outboard_path, &wanted).await?;
     let header = [HEADER, &len.to_le_bytes()].concat();
