@@ -37,8 +37,9 @@ pub fn query(url: &Url, outboard: &Url, digest: &Digest, range: Range<u64>) -> S
     let first = start - start % CHUNK_LEN as u64;
     let last = end.max(first + 1);
     format!(
-        "SELECT sum(veriplex_verify('{url}', '{outboard}', '{digest}', greatest(at, {start}), \
-         least(at + {PART_LEN}, {end}))) FROM (SELECT DISTINCT unnest(range({first}, {last}, {PART_LEN})) AS at)"
+        "SELECT sum(verified) FROM (SELECT veriplex_verify('{url}', '{outboard}', '{digest}', greatest(at, {start}), \
+         least(at + {PART_LEN}, {end})) AS verified \
+         FROM (SELECT DISTINCT unnest(range({first}, {last}, {PART_LEN})) AS at))"
     )
 }
 
