@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::Builder;
 use veriplex::hybrid::PrivateKey;
 use veriplex::{Label, Protocol, label};
 use veriplex_cli::tunnel::relay::{Bytes, Failure, relay};
@@ -563,6 +564,8 @@ fuzz_target!(|case: Case| {
     }
     if case.relays {
         plain.ends_mut().is_closed = true;
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let _timers = runtime.enter();
         // What is relayed in pieces: a relay that is dropped drops what it holds, so it is one.
         let (mut relayed, bytes) = (plain.clone(), Bytes::default());
         let mut relaying = pin!(relay(&mut relayed, &mut stream, &bytes));

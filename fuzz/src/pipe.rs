@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use arbitrary::Arbitrary;
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+use veriplex_cli::tunnel::relay::Checked;
 
 /// What a call of the stream does.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -22,6 +23,8 @@ pub enum Call {
 /// Both ends share it.
 #[derive(Clone, Default)]
 pub struct Pipe(Rc<RefCell<Ends>>);
+
+impl Checked for Pipe {}
 
 #[derive(Default)]
 pub struct Ends {

@@ -163,11 +163,13 @@ impl Failed {
 
 impl From<Failure> for Failed {
     fn from(failure: Failure) -> Self {
-        use io::ErrorKind::{ConnectionReset, InvalidData, UnexpectedEof};
+        use io::ErrorKind::{BrokenPipe, ConnectionReset, InvalidData, TimedOut, UnexpectedEof};
         match failure {
             Failure::Connection(error) => Self::new(Reason::Other, format!("the connection: {error}")),
             Failure::Tunnel(error) => match error.kind() {
-                UnexpectedEof | ConnectionReset => Self::new(Reason::Cut, "the tunnel was cut"),
+                UnexpectedEof | ConnectionReset | BrokenPipe | TimedOut => {
+                    Self::new(Reason::Cut, "the tunnel was cut")
+                }
                 InvalidData => Self::new(Reason::Verification, format!("the tunnel: {error}")),
                 _ => Self::new(Reason::Other, format!("the tunnel: {error}")),
             },

@@ -4,12 +4,25 @@ use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{MissedTickBehavior, interval};
 use veriplex_tunnel::Stream;
 
 /// How much is read of a connection at a time: what a tunnel takes at once.
 const PIECE_LEN: usize = 1 << 16;
+
+/// How often a connection is looked at of which one direction has ended.
+const CHECK: Duration = Duration::from_secs(10);
+
+/// Something whose other end may go without a read or a write that tells.
+pub trait Checked {
+    /// An error that none has told yet.
+    fn check(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Bytes into the tunnel and out of it.
 #[derive(Default)]
@@ -26,19 +39,29 @@ pub enum Failure {
 }
 
 /// Relays until both directions have ended. Only a verified end of the tunnel shuts the connection down, and only an end of
-/// the connection the tunnel. If one fails, the caller drops both.
+/// the connection the tunnel. If one fails, the caller drops both. A side is read until its end: after that, its errors are
+/// looked for.
 pub async fn relay<P, S>(plain: &mut P, tunnel: &mut Stream<S>, bytes: &Bytes) -> Result<(), Failure>
 where
-    P: AsyncRead + AsyncWrite + Unpin,
-    S: AsyncRead + AsyncWrite + Unpin,
+    P: AsyncRead + AsyncWrite + Checked + Unpin,
+    S: AsyncRead + AsyncWrite + Checked + Unpin,
 {
+    let mut checks = interval(CHECK);
+    checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut seal, mut open) = (Seal::default(), Open::default());
     std::future::poll_fn(|cx| {
         let sealed = seal.poll(plain, tunnel, bytes, cx)?;
         let opened = open.poll(plain, tunnel, bytes, cx)?;
         match (sealed, opened) {
             (Poll::Ready(()), Poll::Ready(())) => Poll::Ready(Ok(())),
-            _ => Poll::Pending,
+            (Poll::Pending, Poll::Pending) => Poll::Pending,
+            _ => {
+                while checks.poll_tick(cx).is_ready() {
+                    plain.check().map_err(Failure::Connection)?;
+                    tunnel.get_ref().check().map_err(Failure::Tunnel)?;
+                }
+                Poll::Pending
+            }
         }
     })
     .await
@@ -174,7 +197,7 @@ impl Open {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncWriteExt, duplex};
+    use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
     use veriplex::hybrid::PrivateKey;
     use veriplex::{label, os_rng};
     use veriplex_tunnel::{Config, accept, connect};
@@ -186,7 +209,19 @@ mod tests {
     struct Lazy {
         held: Vec<u8>,
         passed_on: Vec<u8>,
+        is_reset: bool,
     }
+
+    impl Checked for Lazy {
+        fn check(&self) -> io::Result<()> {
+            if self.is_reset {
+                return Err(io::ErrorKind::ConnectionReset.into());
+            }
+            Ok(())
+        }
+    }
+
+    impl Checked for DuplexStream {}
 
     impl AsyncRead for Lazy {
         fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
@@ -211,8 +246,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn what_comes_last_is_not_lost() {
+    async fn tunnel() -> [Stream<DuplexStream>; 2] {
         let [own, peer] = [(); 2].map(|()| PrivateKey::generate(&mut os_rng()).unwrap());
         let config = Config::new(label!("test"));
         let (a, b) = duplex(1 << 20);
@@ -220,7 +254,24 @@ mod tests {
             connect(a, &config, &own, peer.public_key()),
             accept(b, &config, &peer, |_| true),
         );
-        let (mut a, mut b) = (a.unwrap(), b.unwrap());
+        [a.unwrap(), b.unwrap()]
+    }
+
+    /// Its end was read, and the peer sends nothing.
+    #[tokio::test]
+    async fn a_reset_after_the_end_is_noticed() {
+        let [_silent, mut b] = tunnel().await;
+        let mut plain = Lazy {
+            is_reset: true,
+            ..Lazy::default()
+        };
+        let result = relay(&mut plain, &mut b, &Bytes::default()).await;
+        assert!(matches!(result, Err(Failure::Connection(_))), "{result:?}");
+    }
+
+    #[tokio::test]
+    async fn what_comes_last_is_not_lost() {
+        let [mut a, mut b] = tunnel().await;
         a.write_all(b"the last words").await.unwrap();
         a.shutdown().await.unwrap();
         let mut plain = Lazy::default();

@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::error;
 
 use super::pending::Source;
+use super::relay::Checked;
 use crate::error::Error;
 use crate::socket_file::SocketFile;
 
@@ -115,6 +116,10 @@ async fn connect_any(addresses: &[SocketAddr], carries: Carries, deadline: Insta
         let left = u32::try_from(addresses.len() - at).unwrap_or(u32::MAX);
         let share = deadline.duration_since(Instant::now()) / left;
         result = match timeout(share, socket.connect(address)).await {
+            // If nobody listens at a port that the system chooses as that of the source.
+            Ok(Ok(own)) if own.local_addr()? == own.peer_addr()? => {
+                Err(io::ErrorKind::ConnectionRefused.into())
+            }
             Ok(connected) => connected.map(Socket::tcp),
             Err(late) => Err(late.into()),
         };
@@ -356,6 +361,16 @@ impl Socket {
         let keepalive = socket2::TcpKeepalive::new().with_time(KEEPALIVE);
         let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
         Self::Tcp(stream)
+    }
+}
+
+impl Checked for Socket {
+    fn check(&self) -> io::Result<()> {
+        let error = match self {
+            Self::Tcp(stream) => stream.take_error(),
+            Self::Unix(stream) => stream.take_error(),
+        };
+        error?.map_or(Ok(()), Err)
     }
 }
 

@@ -11,6 +11,7 @@ use rustix::fs::{FileType, Stat, fstat};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::relay::Checked;
 use super::socket::cut_is_reset;
 use crate::error::Error;
 use crate::files::{self, as_socket, check_end};
@@ -41,6 +42,9 @@ impl Stdio {
         })
     }
 }
+
+/// What is read or written next tells.
+impl Checked for Stdio {}
 
 impl AsyncRead for Stdio {
     fn poll_read(
