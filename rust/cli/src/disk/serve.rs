@@ -43,6 +43,8 @@ pub struct Export {
     can_trim: bool,
     /// Whether a client has written.
     is_changed: AtomicBool,
+    /// No request goes on: one may be to write zeros for minutes.
+    is_ending: AtomicBool,
     /// Nobody reads or writes a part of a sector that somebody else writes: neither would have a sector.
     writing: RwLock<()>,
     log: Log,
@@ -88,6 +90,7 @@ impl Export {
             is_read_only,
             can_trim,
             is_changed: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
             writing: RwLock::new(()),
             log: Log::start()?,
         })
@@ -219,6 +222,9 @@ impl Device for Export {
     }
 
     fn write(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        if self.is_ending.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         self.is_changed.store(true, Ordering::Relaxed);
         self.reported(self.write_sectors(at, bytes))
     }
@@ -474,7 +480,8 @@ impl Clients {
     }
 
     /// Closes all connections, and waits for whoever writes.
-    fn end(self) {
+    fn end(self, export: &Export) {
+        export.is_ending.store(true, Ordering::Relaxed);
         for client in &self.0 {
             if let Some(socket) = client.socket.upgrade() {
                 socket.shutdown();
@@ -540,7 +547,7 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
         }
     }
     drop(listener);
-    clients.end();
+    clients.end(&export);
     let done = export.end();
     export.log.end();
     done
@@ -555,11 +562,8 @@ mod tests {
     use super::*;
     use crate::crypt::Job;
 
-    /// The system tells only the first one who syncs that writes are lost.
-    #[test]
-    fn a_flush_that_failed() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("image");
+    fn served(folder: &Path) -> Arc<Export> {
+        let path = folder.join("image");
         fs::write(&path, [7; 8192]).unwrap();
         let job = Job {
             input: &path,
@@ -577,15 +581,37 @@ mod tests {
         };
         let secret = || Ok(Secret::Key(Key::from([1; 32])));
         assert!(copy::encrypt(&job, None, &secret, &plan).is_ok());
-        let image = folder.path().join("image.vpdisk");
-        let header = folder.path().join("image.vpdisk.vphead");
-        let before = fs::read(&header).unwrap();
         let how = How::Header {
             path: None,
             max_cost: 0,
             is_checked: true,
         };
-        let export = open(&image, &how, false, false, secret).ok().unwrap();
+        open(&folder.join("image.vpdisk"), &how, false, false, secret)
+            .ok()
+            .unwrap()
+    }
+
+    /// The rest of a long request is left.
+    #[test]
+    fn nothing_is_written_once_the_server_ends() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let export = served(folder.path());
+        assert!(export.write(0, &mut [8; 4096]).is_ok());
+        Clients::default().end(&export);
+        assert!(export.write(4096, &mut [8; 4096]).is_err());
+        assert!(export.end().is_ok());
+        let mut found = [0; 8192];
+        export.read(0, &mut found).unwrap();
+        assert!(found == [[8; 4096], [7; 4096]].concat()[..]);
+    }
+
+    /// The system tells only the first one who syncs that writes are lost.
+    #[test]
+    fn a_flush_that_failed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let export = served(folder.path());
+        let header = folder.path().join("image.vpdisk.vphead");
+        let before = fs::read(&header).unwrap();
         assert!(export.write(0, &mut [8; 8192]).is_ok() && export.flush().is_ok());
         let failed = export.opened.image.sync_by(|_| Err(Errno::IO.into()));
         assert!(failed.is_err());
