@@ -197,7 +197,7 @@ fn behind(folder: &OwnedFd, shown: &Path) -> PathBuf {
 /// Which descriptor of this process has this name, whether it is open or not. The usual names lead nowhere without `/proc`;
 /// others are known once their folder is found.
 fn descriptor(path: &Path, is_found: bool) -> Option<i32> {
-    let number = path.file_name()?.to_str()?.parse().ok()?;
+    let number = path.file_name()?.to_str()?.parse::<u32>().ok()?.try_into().ok()?;
     let folder = path.parent()?;
     let is_usual = ["/dev/fd", "/proc/self/fd"].map(Path::new).contains(&folder);
     (is_usual || is_found && is_of_descriptors(&Path::new(".").join(folder))).then_some(number)

@@ -34,15 +34,19 @@ pub const CHUNK: usize = 1024 * RATE;
 pub fn stdin() -> Result<io::Stdin, Error> {
     let name = "standard input";
     check_open(io::stdin(), name, OFlags::RDONLY)?;
-    check_stream(io::stdin())
-        .and_then(|()| unless_closed(io::stdin()))
-        .map_err(|error| Error::io(name, error))
+    unless_lost(io::stdin()).map_err(|error| Error::io(name, error))
 }
 
 /// Standard output, for what would be lost without it.
 pub fn stdout() -> Result<io::Stdout, Error> {
     claim_stdout()?;
-    unless_closed(io::stdout()).map_err(|error| Error::io("standard output", error))
+    unless_lost(io::stdout()).map_err(|error| Error::io("standard output", error))
+}
+
+/// An error if bytes that are read or written here would be lost.
+fn unless_lost<S: AsFd>(stream: S) -> io::Result<S> {
+    check_stream(&stream)?;
+    unless_closed(stream)
 }
 
 /// Says that standard output will be written, so that it is no file that is read.
@@ -392,8 +396,8 @@ impl Sink {
             return Err(Error::io(name, reason));
         };
         check_open(file, name, OFlags::WRONLY)?;
-        let file = file.try_clone().map_err(|error| Error::io(name, error))?;
-        Ok(Self::Special(file))
+        let file = file.try_clone().and_then(unless_lost);
+        Ok(Self::Special(file.map_err(|error| Error::io(name, error))?))
     }
 
     /// Remembers that it is written.

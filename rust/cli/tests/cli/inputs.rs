@@ -49,7 +49,21 @@ fn a_socket_of_messages_is_no_stream() {
             fails_with(&output, IO, &["is no stream"]);
             assert!(!folder.path("sealed").exists());
         }
+        for output in ["-", "/dev/fd/1", "/dev/fd/2"] {
+            let [one, other] = [(); 2].map(|()| Socket::pair(Domain::UNIX, kind, None).unwrap());
+            let mut command = folder.command(&["encrypt", "-k", "key", "-o", output, "key"]);
+            command.stdout(std::os::fd::OwnedFd::from(one.0));
+            command.stderr(std::os::fd::OwnedFd::from(other.0));
+            assert_eq!(command.status().unwrap().code(), Some(IO));
+        }
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn no_descriptor_is_negative() {
+    let output = Folder::new().run(&["digest", "/dev/fd/-1"]);
+    fails(&output, IO, "/dev/fd/-1", "No such file");
 }
 
 /// The system reports a reset only once. Who reads after that finds an end, which is none.

@@ -379,6 +379,8 @@ fn closed_standard_streams_are_errors() {
         fails(&output, IO, "standard input", "not open for reading");
     }
     fails(&run(&["digest", "/dev/stdin"], "<&-"), IO, "/dev/stdin", "closed");
+    let encrypt = ["encrypt", "--key-file", "key", "file", "-o", "/dev/fd/0"];
+    fails(&run(&encrypt, "0<&-"), IO, "/dev/fd/0", "closed");
     for args in [
         &["key", "generate", "-"][..],
         &["key", "generate", "--private", "-"],
