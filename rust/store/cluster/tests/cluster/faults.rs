@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use datafusion::prelude::ParquetReadOptions;
+use tokio::task::JoinHandle;
 use veriplex::Key;
 use veriplex_store::Reason;
 
@@ -27,6 +28,12 @@ async fn waiting(cluster: &Cluster, requests: u64) {
     panic!("{} requests wait", cluster.server.waiting());
 }
 
+/// What a query came to, which may take longer than an executor may be silent, but not for ever.
+async fn in_time<T>(running: JoinHandle<T>) -> T {
+    let ended = tokio::time::timeout(Duration::from_mins(3), running).await;
+    ended.expect("no answer in three minutes").unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_executor_that_dies_does_not_change_the_answer() {
     let key = key();
@@ -41,7 +48,7 @@ async fn an_executor_that_dies_does_not_change_the_answer() {
     waiting(&cluster, 3 * CORES as u64).await;
     victims[0].kill();
     drop(closed);
-    let (found, client) = running.await.unwrap();
+    let (found, client) = in_time(running).await;
     assert_eq!(found.unwrap(), expected);
 
     // And when none is left, there is no answer.
@@ -50,7 +57,7 @@ async fn an_executor_that_dies_does_not_change_the_answer() {
     waiting(&cluster, 2 * CORES as u64).await;
     cluster.executors.clear();
     drop(closed);
-    let error = running.await.unwrap().unwrap_err();
+    let error = in_time(running).await.unwrap_err();
     println!("{error}");
 }
 
