@@ -886,17 +886,23 @@ fn an_image_that_was_exchanged() {
     }
 }
 
+/// A served image to which a client has written, and which is empty since then. The header comes first.
+fn shrunk(folder: &Folder) -> (Vec<u8>, File, Server, Client<UnixStream>) {
+    make_image(folder, "image", 8192, "4096");
+    let header = folder.read("image.vphead");
+    let server = Server::start(folder, &["image", "--socket", "socket"]);
+    let mut client = Client::connect(folder, "socket", 8192);
+    client.write(0, &noise(4096));
+    let image = File::options().write(true).open(folder.path("image")).unwrap();
+    image.set_len(0).unwrap();
+    (header, image, server, client)
+}
+
 /// A write behind the new end would make it as long as before, with zeros in between.
 #[test]
 fn an_image_that_shrank_is_not_made_whole() {
     let folder = Folder::new();
-    make_image(&folder, "image", 8192, "4096");
-    let header = folder.read("image.vphead");
-    let server = Server::start(&folder, &["image", "--socket", "socket"]);
-    let mut client = Client::connect(&folder, "socket", 8192);
-    client.write(0, &noise(4096));
-    let image = File::options().write(true).open(folder.path("image")).unwrap();
-    image.set_len(0).unwrap();
+    let (header, _image, server, mut client) = shrunk(&folder);
     client.send(WRITE, 4096, 4096, &noise(4096));
     assert_ne!(client.answer(), 0);
     assert_eq!(folder.read("image"), b"");
@@ -911,13 +917,7 @@ fn an_image_that_shrank_is_not_made_whole() {
 #[test]
 fn an_image_that_was_short_for_a_moment() {
     let folder = Folder::new();
-    make_image(&folder, "image", 8192, "4096");
-    let header = folder.read("image.vphead");
-    let server = Server::start(&folder, &["image", "--socket", "socket"]);
-    let mut client = Client::connect(&folder, "socket", 8192);
-    client.write(0, &noise(4096));
-    let image = File::options().write(true).open(folder.path("image")).unwrap();
-    image.set_len(0).unwrap();
+    let (header, image, server, mut client) = shrunk(&folder);
     client.send(READ, 4096, 4096, b"");
     assert_ne!(client.answer(), 0);
     image.set_len(8192).unwrap();
