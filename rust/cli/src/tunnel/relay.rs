@@ -198,6 +198,7 @@ impl Open {
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::timeout;
     use veriplex::hybrid::PrivateKey;
     use veriplex::{label, os_rng};
     use veriplex_tunnel::{Config, accept, connect};
@@ -265,7 +266,9 @@ mod tests {
             is_reset: true,
             ..Lazy::default()
         };
-        let result = relay(&mut plain, &mut b, &Bytes::default()).await;
+        let bytes = Bytes::default();
+        let relayed = timeout(CHECK, relay(&mut plain, &mut b, &bytes));
+        let result = relayed.await.expect("it is noticed");
         assert!(matches!(result, Err(Failure::Connection(_))), "{result:?}");
     }
 
