@@ -11,6 +11,9 @@ use std::{fs, io};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::files::has_list;
 
 /// What a path names.
 pub enum Destination {
@@ -52,6 +55,11 @@ impl Place {
             folder: self.folder.clone(),
         }
     }
+
+    /// An error if another user may have given this name to what is there; `has_links`: it has several names.
+    pub fn check_given(&self, has_links: bool, what: &str) -> io::Result<()> {
+        check_given(&self.folder, has_links, what)
+    }
 }
 
 /// As many as Linux follows.
@@ -65,32 +73,93 @@ const FOLDER: OFlags = LOOK.union(OFlags::DIRECTORY);
 
 /// Where an output goes.
 ///
-/// A link of another user would choose which of our files is replaced. The kernel's `protected_symlinks` refuses fewer.
+/// A link of another user would choose which of our files is replaced, as would one that another user has given its name. The
+/// kernel's `protected_symlinks` refuses fewer.
 ///
 /// # Errors
 ///
-/// [`check_owner`], for each link on the way.
+/// [`check_owner`], and [`Place::check_given`], for each link on the way.
 pub fn find(path: &Path) -> io::Result<Destination> {
-    walk(path, |owner| {
-        check_owner(owner, "symbolic link")
+    let what = "symbolic link";
+    walk(path, |folder, link| {
+        check_owner(link.st_uid, what)
+            .and_then(|()| check_given(folder, link.st_nlink > 1, what))
             .map_err(|error| io::Error::new(error.kind(), format!("{error} (name its target instead)")))
     })
 }
 
 /// Where an input is, whose links may be anybody's.
 pub fn find_input(path: &Path) -> io::Result<Destination> {
-    walk(path, |_| Ok(()))
+    walk(path, |_, _| Ok(()))
 }
 
 /// An error unless something belongs to this user or to root.
 pub fn check_owner(owner: u32, what: &str) -> io::Result<()> {
-    if [rustix::process::geteuid().as_raw(), 0].contains(&owner) {
+    if is_ours(owner) {
         return Ok(());
     }
     Err(io::Error::other(format!("a {what} of another user")))
 }
 
-fn walk(path: &Path, check: impl Fn(u32) -> io::Result<()>) -> io::Result<Destination> {
+fn is_ours(owner: u32) -> bool {
+    [geteuid().as_raw(), 0].contains(&owner)
+}
+
+/// An error if another user may have given its name to something in this folder: by renaming it, or, if it has several names,
+/// by making this one, which `fs.protected_hardlinks` does not forbid everywhere.
+fn check_given(folder: &OwnedFd, has_links: bool, what: &str) -> io::Result<()> {
+    let found = fstat(folder)?;
+    let mode = Mode::from_raw_mode(found.st_mode);
+    let is_open = mode.contains(Mode::WOTH)
+        || mode.contains(Mode::WGRP) && !(is_private(found.st_gid) && has_no_list(folder));
+    if is_ours(found.st_uid) && !(is_open && (has_links || !mode.contains(Mode::SVTX))) {
+        return Ok(());
+    }
+    let reason = format!("a {what} in a folder where other users may change names");
+    Err(io::Error::other(reason))
+}
+
+/// Whether the mode says who may write: of an access control list it has a part only.
+fn has_no_list(folder: &OwnedFd) -> bool {
+    let folder = openat(folder, ".", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    folder.is_ok_and(|folder| !has_list(&folder.into()))
+}
+
+/// Whether this is the private group that some systems give each user, and let write everywhere: as far as files tell.
+fn is_private(group: u32) -> bool {
+    if !cfg!(target_os = "linux") {
+        return false;
+    }
+    let read = |path| fs::read_to_string(path).unwrap_or_default();
+    let (user, group) = (geteuid().as_raw().to_string(), group.to_string());
+    has_only(&read("/etc/passwd"), &read("/etc/group"), &user, &group)
+}
+
+/// Whether a user, whose group it is, is the only one in it.
+fn has_only(users: &str, groups: &str, user: &str, group: &str) -> bool {
+    let (users, groups) = (entries(users), entries(groups));
+    let is_own = |name: &str| {
+        users
+            .iter()
+            .any(|[other, _, number, _]| *other == name && *number == user)
+    };
+    let mut in_it = users.iter().filter(|[.., of]| *of == group).peekable();
+    let mut members = groups.iter().filter(|[_, _, number, _]| *number == group);
+    in_it.peek().is_some()
+        && in_it.all(|[_, _, number, _]| *number == user)
+        && members.all(|[.., names]| names.split(',').all(|name| name.is_empty() || is_own(name)))
+}
+
+/// Of each line: name, password, number, and of a user the number of the group, of a group its other members.
+fn entries(text: &str) -> Vec<[&str; 4]> {
+    let entry = |line| {
+        let mut fields = str::split(line, ':');
+        Some([fields.next()?, fields.next()?, fields.next()?, fields.next()?])
+    };
+    text.lines().filter_map(entry).collect()
+}
+
+fn walk(path: &Path, check: impl Fn(&OwnedFd, &Stat) -> io::Result<()>) -> io::Result<Destination> {
     let start = if path.is_absolute() { "/" } else { "." };
     let mut folder = openat(CWD, start, FOLDER, Mode::empty())?;
     let mut shown = PathBuf::new();
@@ -112,7 +181,7 @@ fn walk(path: &Path, check: impl Fn(u32) -> io::Result<()>) -> io::Result<Destin
         {
             match look(&folder, &name) {
                 Ok((found, Some(target))) => {
-                    check(found.st_uid)?;
+                    check(&folder, &found)?;
                     links += 1;
                     if links > MAX_LINKS {
                         return Err(Errno::LOOP.into());
@@ -211,4 +280,27 @@ fn is_of_descriptors(folder: &Path) -> bool {
             || folder.ends_with("fd")
                 && real(Path::new("/proc/self")).is_some_and(|own| folder.starts_with(own))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_one_user() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nann:x:7:7::/:\nbob:x:8:8::/:\nsue:x:9:100::/:\njoe:x:10:100::/:\n";
+        for (groups, group, expected) in [
+            ("ann:x:7:\n", "7", true),
+            ("ann:x:7:ann\nall:x:70:ann,bob\n", "7", true),
+            ("ann:x:7:ann,bob\n", "7", false),
+            ("ann:x:7:\nalias:x:7:far\n", "7", false),
+            // It is another user's, or of a user that these files do not have.
+            ("bob:x:8:\n", "8", false),
+            ("all:x:70:ann\n", "70", false),
+        ] {
+            assert_eq!(has_only(users, groups, "7", group), expected, "{groups}");
+        }
+        assert!(!has_only(users, "", "9", "100"));
+        assert!(!has_only("", "", "7", "7"));
+    }
 }

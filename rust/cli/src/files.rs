@@ -799,6 +799,7 @@ fn open_special(place: &Place, found: &Metadata) -> io::Result<File> {
     if kind.is_fifo() || kind.is_socket() {
         destination::check_owner(found.uid(), "named pipe or socket")?;
     }
+    place.check_given(found.nlink() > 1, "named pipe, socket or device")?;
     let alone = if kind.is_block_device() {
         check_unused(found)?;
         OFlags::EXCL
@@ -855,7 +856,7 @@ fn umask() -> u32 {
 
 /// Whether a file has an access control list, of which the mode tells only a part.
 #[cfg(target_os = "linux")]
-fn has_list(file: &File) -> bool {
+pub fn has_list(file: &File) -> bool {
     is_list(rustix::fs::fgetxattr(file, LIST, &mut [0; 1][..]))
 }
 
@@ -922,9 +923,10 @@ impl NewFile {
     }
 
     /// With the group and the mode of a replaced file, without the bits that give its content the rights of its owner or
-    /// group. A file of somebody else does not say who may read ours.
+    /// group. A file of somebody else does not say who may read ours, nor one that somebody else may have put there.
     fn like(self, replaced: &Metadata) -> io::Result<Self> {
-        if replaced.uid() != self.file.metadata()?.uid() {
+        let is_ours = replaced.uid() == self.file.metadata()?.uid();
+        if !is_ours || self.place.check_given(replaced.nlink() > 1, "file").is_err() {
             return Ok(self);
         }
         let mut mode = Model::of(replaced, has_list_at(&self.place.path)).mode(&self.file)?;

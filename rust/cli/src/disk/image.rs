@@ -118,9 +118,14 @@ impl Image {
         options.custom_flags(flags.bits().cast_signed());
         let file = match destination::find(path) {
             // Whoever may change its folder may have put a link there since.
-            Ok(Destination::Name(place)) if write => options
-                .custom_flags((flags | OFlags::NOFOLLOW).bits().cast_signed())
-                .open(&place.path),
+            Ok(Destination::Name(place)) if write => {
+                if is_device {
+                    place.check_given(false, "device").map_err(failed)?;
+                }
+                options
+                    .custom_flags((flags | OFlags::NOFOLLOW).bits().cast_signed())
+                    .open(&place.path)
+            }
             Err(error) if write => Err(error),
             _ => options.open(path),
         };

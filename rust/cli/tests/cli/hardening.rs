@@ -202,6 +202,67 @@ fn no_link_of_a_chain_is_of_another_owner() {
     assert_eq!(folder.read("ours/old"), b"as it was");
 }
 
+/// Who may rename in a folder may give the name of an output to another link, pipe or file of ours.
+#[test]
+fn names_that_another_user_may_have_given() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
+    folder.write("ours", b"as it was");
+    fs::create_dir(folder.path("shared")).unwrap();
+    symlink("../ours", folder.path("shared/link")).unwrap();
+    make_fifo(&folder, "shared/pipe");
+    let _pipe = File::options()
+        .read(true)
+        .write(true)
+        .open(folder.path("shared/pipe"));
+    let decrypt = |output| folder.run(&["decrypt", "-k", "key", "-fo", output, "file.vpx"]);
+    // Any file of ours that everybody may read; the plaintext is not for them.
+    let mode_after = || {
+        let _ = fs::remove_file(folder.path("shared/file"));
+        folder.write("shared/file", b"public");
+        set_mode(&folder, "shared/file", 0o644);
+        succeeds(&decrypt("shared/file"));
+        mode(&folder, "shared/file")
+    };
+    let refused = || {
+        for (name, what) in [("shared/link", "link"), ("shared/pipe", "pipe, socket or device")] {
+            let reason = format!("{what} in a folder where other users");
+            fails(&decrypt(name), IO, name, &reason);
+        }
+        assert_eq!(folder.read("ours"), b"as it was");
+    };
+    set_mode(&folder, "shared", 0o777);
+    refused();
+    assert_eq!(mode_after(), 0o600);
+    // There they may not rename, but make names where the system lets them.
+    set_mode(&folder, "shared", 0o1777);
+    for name in ["link", "pipe"] {
+        fs::hard_link(folder.path("shared").join(name), folder.path(name)).unwrap();
+    }
+    refused();
+    for name in ["link", "pipe"] {
+        fs::remove_file(folder.path(name)).unwrap();
+    }
+    for mode in [0o1777, 0o755] {
+        set_mode(&folder, "shared", mode);
+        succeeds(&decrypt("shared/link"));
+        succeeds(&decrypt("shared/pipe"));
+        assert_eq!(mode_after(), 0o644);
+        assert_eq!(folder.read("ours"), b"plaintext");
+        folder.write("ours", b"as it was");
+    }
+    // A group, and the folder of somebody else.
+    set_mode(&folder, "shared", 0o775);
+    if std::os::unix::fs::chown(folder.path("shared"), None, Some(12345)).is_ok() {
+        refused();
+        assert_eq!(mode_after(), 0o600);
+        set_mode(&folder, "shared", 0o1755);
+        assert!(give_away(&folder, "shared"));
+        refused();
+        assert_eq!(mode_after(), 0o600);
+    }
+}
+
 #[test]
 fn headers_are_not_links_of_other_owners() {
     let folder = Folder::new();
@@ -414,7 +475,9 @@ fn a_replaced_file_is_not_opened_to_others() {
     let found = fs::metadata(folder.path("out")).unwrap();
     assert_eq!((found.gid(), found.mode() & 0o777), (12345, 0o640));
     set_mode(&folder, "key", 0o644);
-    fs::set_permissions(folder.0.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(give_away(&folder, "."));
+    set_mode(&folder, ".", 0o755);
+    std::os::unix::fs::chown(folder.0.path(), Some(65534), None).unwrap();
     let mut tried = folder.command(&["--version"]);
     if !tried
         .uid(65534)
