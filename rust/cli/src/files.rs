@@ -746,19 +746,51 @@ impl Existing {
 
 /// Locks a file for one process that changes it.
 pub fn lock(file: &File) -> io::Result<()> {
-    locked(file.try_lock())
+    locked(file, file.try_lock())
 }
 
 /// Locks a file for all that read it.
 pub fn lock_shared(file: &File) -> io::Result<()> {
-    locked(file.try_lock_shared())
+    locked(file, file.try_lock_shared())
 }
 
-fn locked(result: Result<(), TryLockError>) -> io::Result<()> {
-    result.map_err(|error| match error {
-        TryLockError::WouldBlock => io::Error::other("in use by another process"),
-        TryLockError::Error(error) => error,
-    })
+fn locked(file: &File, result: Result<(), TryLockError>) -> io::Result<()> {
+    match result {
+        Ok(()) if !has_other_locks(file)? => Ok(()),
+        Ok(()) | Err(TryLockError::WouldBlock) => Err(io::Error::other("in use by another process")),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether somebody has locked bytes of a file that this process has locked as a whole: qemu does that, and neither lock
+/// hinders the other one. `rustix` can ask about one file, but panics in debug builds at such a lock, which is of no process.
+#[cfg(target_os = "linux")]
+fn has_other_locks(file: &File) -> io::Result<bool> {
+    let inode = file.metadata()?.ino().to_string();
+    let own = std::process::id().to_string();
+    // Not every system shows it.
+    let text = fs::read_to_string("/proc/locks").unwrap_or_default();
+    // Number, kind, two words about it, its process or -1, and numbers of device and inode: those of the device may be others
+    // than those of the metadata.
+    let locks = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let kind = words.next()?;
+        let mut words = words.skip(2);
+        Some((kind, words.next()?, words.next()?))
+    });
+    let is_inode = |place: &str| place.rsplit(':').next() == Some(&*inode);
+    let places: Vec<_> = locks
+        .clone()
+        .filter(|&(kind, process, place)| kind == "FLOCK" && process == own && is_inode(place))
+        .map(|(_, _, place)| place)
+        .collect();
+    let mut others = locks.filter(|(kind, ..)| ["POSIX", "OFDLCK"].contains(kind));
+    Ok(others.any(|(_, _, place)| places.contains(&place)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_other_locks(_: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// Locks the file or block device at this place, if there is one, as long as it is open.

@@ -629,6 +629,56 @@ fn content_before_the_encrypted_part() {
     }
 }
 
+/// Such locks are those of qemu: of the descriptor, for reading, of one byte of an image that need not have it.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_image_that_another_program_has_locked() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    folder.write_private("small", &noise(4096));
+    succeeds(&folder.run(&with(ENCRYPT, &["-o", "disk", "image"])));
+    let holds = |name: &str, lock: &str| {
+        let script = format!(
+            "import fcntl, struct, sys\nfile = open('{name}', 'rb')\n{lock}\nprint('locked', flush=True)\nsys.stdin.read()"
+        );
+        let mut command = Command::new("python3");
+        command.args(["-c", &script]).current_dir(folder.0.path());
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child
+            .inspect_err(|error| println!("skipped: no python3: {error}"))
+            .ok()?;
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 6]).unwrap();
+        Some(child)
+    };
+    let refused: &[&[&str]] = &[
+        &["encrypt", "--in-place", "image"],
+        &["encrypt", "-o", "x", "image"],
+        &["encrypt", "--force", "-o", "image", "small"],
+        &["decrypt", "-o", "x", "disk"],
+        &["serve", "--socket", "s", "disk"],
+        &["serve", "--read-only", "--socket", "s", "disk"],
+    ];
+    for lock in [
+        "fcntl.fcntl(file, 37, struct.pack('hhqqixxxx', fcntl.F_RDLCK, 0, 100, 1, 0)) # F_OFD_SETLK",
+        "fcntl.lockf(file, fcntl.LOCK_SH, 1, 8191)",
+    ] {
+        for args in refused {
+            let name = if args.contains(&"disk") { "disk" } else { "image" };
+            let Some(mut child) = holds(name, lock) else {
+                return;
+            };
+            folder.refuses(
+                &[&["disk", args[0], "-k", "key"], &args[1..]].concat(),
+                "in use by another process",
+            );
+            let info = folder.run(&["disk", "info", "disk"]);
+            assert_eq!(stdout(&info).contains("in use"), name == "disk");
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+    }
+    succeeds(&folder.run(&with(ENCRYPT, &["--in-place", "image"])));
+}
 /// What could be waited for is no header.
 #[test]
 #[cfg(target_os = "linux")]
