@@ -63,6 +63,7 @@ use crate::error::Error;
 use crate::files::{Existing, Output, Readers, lock, lock_if_there, read_up_to, sync_folder};
 use crate::places::is_same;
 use crate::progress::Progress;
+use crate::temporary::take_back;
 use crate::terminal_quoting::quoted;
 use crate::text;
 
@@ -864,7 +865,8 @@ impl Files {
         }
         let mut options = File::options();
         options.read(true).write(true);
-        // It is never a link: another user's could lead to another file of ours.
+        // It is never a link: another user's could lead to another file of ours. Nothing is written to it before the key says
+        // that it is a journal of this disk.
         let file = options
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(&self.journal.path)?;
@@ -941,7 +943,10 @@ impl Storage for Files {
 
     fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error> {
         self.check_there()?;
-        save_with_room(&self.journal, bytes, len, Existing::Refused, self.image.readers)
+        let file = save_with_room(&self.journal, bytes, len, Existing::Refused, self.image.readers)?;
+        // By its name something else might be opened.
+        let _ = self.open_journal.set(file);
+        Ok(())
     }
 
     fn remove_header(&self, header: &[u8; header::LEN]) -> Result<(), Error> {
@@ -976,31 +981,32 @@ pub fn check_header(place: &Place, header: &[u8; header::LEN]) -> Result<(), Err
 
 /// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
 pub fn save(place: &Place, bytes: &[u8], existing: Existing, readers: Readers) -> Result<(), Error> {
-    save_with_room(place, bytes, 0, existing, readers)
+    save_with_room(place, bytes, 0, existing, readers).map(drop)
 }
 
-/// The same; if the system can, it keeps room for a file of this length.
+/// The same; if the system can, it keeps room for a file of this length. It is locked.
 fn save_with_room(
     place: &Place,
     bytes: &[u8],
     len: u64,
     existing: Existing,
     readers: Readers,
-) -> Result<(), Error> {
+) -> Result<File, Error> {
     let name = quoted(&place.shown);
     let mut output = Output::at(place.clone(), name.clone(), existing, readers)?;
     let failed = |error: io::Error| Error::write(&name, &error);
-    if let Some(file) = output.file() {
-        reserve(file, len).map_err(failed)?;
-    }
+    let file = output.file().ok_or_else(|| replaced(place))?;
+    let file = file.try_clone().map_err(failed)?;
+    lock(&file).and_then(|()| reserve(&file, len)).map_err(failed)?;
     output.write_all(bytes).map_err(failed)?;
     output.commit()?;
     sync_folder(&place.path).map_err(|error| {
         if existing != Existing::Replaced {
-            let _ = fs::remove_file(&place.path);
+            take_back(&place.path, &file);
         }
         failed(error)
-    })
+    })?;
+    Ok(file)
 }
 
 #[cfg(target_os = "linux")]

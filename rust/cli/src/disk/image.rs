@@ -131,6 +131,13 @@ impl Image {
         };
         let mut file = file.map_err(failed)?;
         lock(&file).map_err(failed)?;
+        // Another user may have made one of them to get another file changed.
+        if write && !is_device && file.metadata().map_err(failed)?.nlink() > 1 {
+            return Err(Error::io(
+                &name,
+                "has several names (hard links), and would change under all of them",
+            ));
+        }
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
         let (inode, readers) = if is_device {

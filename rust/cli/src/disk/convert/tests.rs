@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use veriplex::Key;
 
+use super::super::image::Access;
 use super::*;
 
 /// What is on the disk, and whose image it is.
@@ -889,4 +890,22 @@ fn damaged_files() {
             "different image",
         );
     }
+}
+
+/// Another file of ours has its name by then, as a hard link that another user made.
+#[test]
+fn a_journal_is_the_file_that_was_made() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("image"), vec![0; 4096]).unwrap();
+    fs::write(at("precious"), "as it was").unwrap();
+    let image = Image::open(&at("image"), Access::Write).ok().unwrap();
+    let files = Files::new(image, &at("header")).ok().unwrap();
+    files.make_journal(b"head", 4096).ok().unwrap();
+    fs::rename(at("header.journal"), at("moved")).unwrap();
+    fs::hard_link(at("precious"), at("header.journal")).unwrap();
+    files.write(Part::Journal, 4, b"batch").unwrap();
+    assert_eq!(fs::read_to_string(at("precious")).unwrap(), "as it was");
+    assert_eq!(fs::read_to_string(at("moved")).unwrap(), "headbatch");
+    assert!(files.save(Part::Header, &[0; header::LEN], None).is_err());
 }
