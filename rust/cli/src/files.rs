@@ -19,6 +19,7 @@ use crate::armor;
 use crate::descriptors;
 use crate::destination::{self, Destination, Place};
 use crate::device;
+use crate::disk::marker::Overwritten;
 use crate::error::Error;
 use crate::folder;
 use crate::open_folders;
@@ -382,6 +383,7 @@ enum Sink {
     Stdout(io::Stdout),
     /// A descriptor, device or named pipe, which must not be replaced by a file.
     Special(File),
+    BlockDevice(Overwritten),
     File(NewFile),
 }
 
@@ -405,6 +407,7 @@ impl Sink {
         let found = match self {
             Self::Stdout(stdout) => stream(stdout),
             Self::Special(file) => file.metadata(),
+            Self::BlockDevice(device) => device.file.metadata(),
             Self::File(new) => fs::metadata(&new.place.path),
         };
         Written::new(found.ok().as_ref(), matches!(self, Self::Stdout(_)), name)
@@ -541,7 +544,7 @@ impl Output {
                     "not a regular file (--force writes to it anyway)",
                 ));
             }
-            Some(found) => open_special(&place, &found).map(Sink::Special),
+            Some(found) => open_special(&place, &found),
         };
         match sink {
             Ok(sink) => Self::new(sink, name),
@@ -597,7 +600,7 @@ impl Output {
         match &self.sink {
             Sink::Stdout(stdout) => stdout.is_terminal(),
             Sink::Special(file) => file.is_terminal(),
-            Sink::File(_) => false,
+            Sink::BlockDevice(_) | Sink::File(_) => false,
         }
     }
 
@@ -664,6 +667,7 @@ impl Output {
                 Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(Error::write(&name, &error)),
                 _ => Ok(()),
             },
+            Sink::BlockDevice(device) => device.commit().map_err(|error| Error::write(&name, &error)),
             Sink::File(file) => {
                 let existing = file.existing;
                 file.commit().map_err(|error| match error.kind() {
@@ -826,7 +830,7 @@ pub fn check_unused(file: &Metadata) -> io::Result<()> {
 }
 
 /// Opens what was found and is no file. Linux refuses block devices that are mounted or otherwise in use.
-fn open_special(place: &Place, found: &Metadata) -> io::Result<File> {
+fn open_special(place: &Place, found: &Metadata) -> io::Result<Sink> {
     let kind = found.file_type();
     if kind.is_fifo() || kind.is_socket() {
         destination::check_owner(found.uid(), "named pipe or socket")?;
@@ -840,13 +844,18 @@ fn open_special(place: &Place, found: &Metadata) -> io::Result<File> {
     };
     let flags = OFlags::NOFOLLOW | OFlags::NOCTTY | alone;
     let file = OpenOptions::new()
+        .read(kind.is_block_device())
         .write(true)
         .custom_flags(flags.bits().cast_signed())
         .open(&place.path)?;
     if !is_same(&file, Ok(found.clone())) {
         return Err(io::Error::other("changed while it was opened"));
     }
-    Ok(file)
+    Ok(if kind.is_block_device() {
+        Sink::BlockDevice(Overwritten::new(file))
+    } else {
+        Sink::Special(file)
+    })
 }
 
 /// The mode of a file from its name on; before, it is 0600.
@@ -1050,6 +1059,7 @@ impl Write for Sink {
         match self {
             Self::Stdout(stdout) => stdout.write(bytes),
             Self::Special(file) => file.write(bytes),
+            Self::BlockDevice(device) => device.write(bytes),
             Self::File(new) => new.file.write(bytes),
         }
     }
@@ -1057,7 +1067,7 @@ impl Write for Sink {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(stdout) => stdout.flush(),
-            Self::Special(_) | Self::File(_) => Ok(()),
+            Self::Special(_) | Self::BlockDevice(_) | Self::File(_) => Ok(()),
         }
     }
 }

@@ -52,7 +52,8 @@ pub enum Command {
     /// Decrypt an image or a block device; IMAGE.vpdisk becomes IMAGE
     ///
     /// Verifies the key, and that the header belongs to the image. Changed sectors decrypt to noise, without an error.
-    /// With --in-place, the header is kept as IMAGE.vphead.old, for copies of the encrypted image.
+    /// With --in-place, the header is kept as IMAGE.vphead.old, for copies of the encrypted image; a program that has the image
+    /// open already, whoever runs it, can read the plaintext.
     Decrypt {
         #[command(flatten)]
         secret: SecretArgs,
@@ -254,7 +255,7 @@ impl AddressArgs {
 
 #[derive(clap::Args)]
 pub struct Check {
-    /// Do not check that the header belongs to IMAGE; needed after another program rewrote all of it
+    /// Do not check that the header belongs to IMAGE, and that IMAGE is whole; needed after another program rewrote all of it
     #[arg(long)]
     no_check: bool,
 }

@@ -161,7 +161,7 @@ pub fn in_place<S: Storage>(
         .take_if(|marker| !marker.is_of(&work.disk, &work.conversion))
     {
         // The image's own content may look like a marker.
-        marker.check_content(&work.disk, &storage.name(Part::Image))?;
+        marker.check(&work.disk, &storage.name(Part::Image), false)?;
     }
     match work.stage(&found)? {
         Stage::Begun => {
@@ -286,7 +286,7 @@ impl Found {
                 let (disk, state) = header.unlock(&name, &secret(false)?, request.max_cost)?;
                 check_len(storage, &disk.geometry)?;
                 if let Some(marker) = &self.marker {
-                    marker.check_content(&disk, &storage.name(Part::Image))?;
+                    marker.check(&disk, &storage.name(Part::Image), request.is_checked)?;
                 }
                 if request.is_checked {
                     check_sectors(storage, &disk, &state)?;

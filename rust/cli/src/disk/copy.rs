@@ -271,7 +271,7 @@ pub fn open(
     let name = quoted(&header_path);
     let image = Image::open_any(path, access)?;
     let marker = image.marker()?;
-    // It says more; with a finished header, its key tells whether it is one.
+    // It says more; with a finished header, its key tells whether it is one of this disk.
     let or_marked = |error| {
         marker
             .as_ref()
@@ -292,7 +292,7 @@ pub fn open(
     image.check(&header.geometry)?;
     let (disk, state) = header.unlock(&name, &secret()?, max_cost)?;
     if let Some(marker) = &marker {
-        marker.check_content(&disk, &image.name)?;
+        marker.check(&disk, &image.name, is_checked)?;
     }
     let State::Encrypted(tags) = state else {
         return Err(Error::unverified(&name, "the header is damaged"));

@@ -298,7 +298,7 @@ fn marker(file: &File, name: &str) -> Result<Option<Marker>, Error> {
     }
 }
 
-/// An error if this image is half converted.
+/// An error if this image is half converted, or half overwritten.
 fn check_whole(file: &File, name: &str) -> Result<(), Error> {
     marker(file, name)?.map_or(Ok(()), |marker| Err(marker.refused(name, true)))
 }
@@ -321,8 +321,11 @@ pub fn check_destination(input: &Path, output: &Path, is_checked: bool) -> Resul
     }
     check_other(input, output)?;
     let file = lock_if_there(output).map_err(|error| Error::io(&name, error))?;
-    if let (Some(file), true) = (&file, is_checked) {
-        check_whole(file, &name)?;
+    if let (Some(file), true) = (&file, is_checked)
+        && let Some(marker) = marker(file, &name)?
+        && marker.direction.is_some()
+    {
+        return Err(marker.refused(&name, true));
     }
     Ok(file)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::copy;
 use super::image::Image;
+use super::marker::Marker;
 use crate::error::Error;
 use crate::files::stdout;
 use crate::terminal_quoting::quoted;
@@ -22,13 +23,22 @@ pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
         |cost| format!("password, cost {cost}"),
     );
     let mut state = match (&marker, header.direction) {
+        (Some(Marker { direction: None, .. }), _) => {
+            "not overwritten to the end, or the image begins as if so".into()
+        }
         (Some(marker), Some(direction)) => format!(
             "{direction} in place unfinished, at most {} bytes done",
             marker.begun
         ),
-        (Some(marker), None) => format!(
-            "encrypted, but the image begins as if {} in place were unfinished after {} bytes",
-            marker.direction, marker.begun
+        (
+            Some(Marker {
+                direction: Some(direction),
+                begun,
+                ..
+            }),
+            None,
+        ) => format!(
+            "encrypted, but the image begins as if {direction} in place were unfinished after {begun} bytes"
         ),
         (None, Some(direction)) => format!("{direction} in place unfinished"),
         (None, None) => "encrypted".into(),

@@ -1,16 +1,21 @@
-//! The first bytes of an image that is being converted in place.
+//! The first bytes of an image that is being converted in place, or of a device that is being overwritten.
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 9 | `VPX-HALF`, 0x01 |
-//! | 1 | 0x01: the image is being encrypted; 0x02: decrypted |
+//! | 1 | 0x01: the image is being encrypted; 0x02: decrypted; 0x03: the device is being overwritten, and zeros follow |
 //! | 16 | the number of the conversion |
 //! | 8 | how many bytes of the encrypted part may be converted, little-endian; the rest is as it was |
 //! | 16 | tag of all before: `veriplex::mac` in the domain `veriplex.disk.marker.v1` |
 //!
 //! What belongs there is in the header and in the journal. So whoever has the image knows what it is, whatever its name is.
 
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+
 use veriplex::{TAG_LEN, label};
+use zeroize::Zeroizing;
 
 use super::Direction;
 use super::header::{Conversion, Disk, MARKER_LEN, NUMBER_LEN};
@@ -18,11 +23,13 @@ use crate::error::Error;
 
 const MAGIC: &[u8; 9] = b"VPX-HALF\x01";
 const BEFORE_TAG: usize = MARKER_LEN - TAG_LEN;
+const OVERWRITTEN: u8 = 3;
 
 /// What an image says of its own conversion.
 pub struct Marker {
     bytes: [u8; MARKER_LEN],
-    pub direction: Direction,
+    /// Of the conversion, unless it is being overwritten.
+    pub direction: Option<Direction>,
     /// How many bytes of the encrypted part may be converted.
     pub begun: u64,
 }
@@ -42,7 +49,7 @@ impl Marker {
         bytes[BEFORE_TAG..].copy_from_slice(mac.finalize().as_bytes());
         Self {
             bytes,
-            direction,
+            direction: Some(direction),
             begun,
         }
     }
@@ -53,7 +60,10 @@ impl Marker {
         let (begun, _) = rest[NUMBER_LEN..].split_first_chunk()?;
         Some(Self {
             bytes: *bytes,
-            direction: Direction::from_byte(direction)?,
+            direction: match direction {
+                OVERWRITTEN => None,
+                direction => Some(Direction::from_byte(direction)?),
+            },
             begun: u64::from_le_bytes(*begun),
         })
     }
@@ -67,29 +77,127 @@ impl Marker {
         self.bytes == Self::new(disk, conversion, self.begun).bytes
     }
 
-    /// An error if it is of any conversion of this disk: content may look the same.
-    pub fn check_content(&self, disk: &Disk, name: &str) -> Result<(), Error> {
+    /// An error if it is of any conversion of this disk; if `is_checked`, always: other content may look the same, but a header
+    /// that still opens this disk in part would go unnoticed.
+    pub fn check(&self, disk: &Disk, name: &str, is_checked: bool) -> Result<(), Error> {
         let (_, rest) = self.bytes.split_at(MAGIC.len() + 1);
         let (number, _) = rest.split_first_chunk().expect("the length is right");
-        if self.bytes == Self::tagged(disk, self.direction, number, self.begun).bytes {
-            return Err(self.refused(name, false));
+        let is_own = |direction| self.bytes == Self::tagged(disk, direction, number, self.begun).bytes;
+        let is_own = self.direction.is_some_and(is_own);
+        if is_own || is_checked {
+            return Err(self.refused(name, !is_own));
         }
         Ok(())
     }
 
     /// Why the image, which has this name, cannot be used, and whether `--no-check` would help.
     pub fn refused(&self, name: &str, is_optional: bool) -> Error {
-        let (direction, command) = (self.direction, self.direction.command());
-        let reason = format_args!(
-            "{direction} in place is unfinished (at most the first {} bytes are done): finish it with disk {command} \
-             --in-place, its header and its journal{}",
-            self.begun,
-            if is_optional {
-                "; if it only looks unfinished, --no-check takes it"
-            } else {
-                ""
+        let reason = match self.direction {
+            Some(direction) => format!(
+                "{direction} in place is unfinished (at most the first {} bytes are done): finish it with disk {} \
+                 --in-place, its header and its journal",
+                self.begun,
+                direction.command()
+            ),
+            None => "was not overwritten to the end: overwrite it again".into(),
+        };
+        let but = if is_optional {
+            "; if it only looks unfinished, --no-check takes it"
+        } else {
+            ""
+        };
+        Error::usage(name, format_args!("{reason}{but}"))
+    }
+}
+
+/// A block device that is written from its beginning. Until that is done it has a marker, so that no header of a disk that was
+/// there before opens what is left of it.
+pub struct Overwritten {
+    pub file: File,
+    /// What belongs in the place of the marker.
+    first: Zeroizing<[u8; MARKER_LEN]>,
+    /// How many of these bytes are new. Without any there is no marker.
+    held: usize,
+}
+
+impl Overwritten {
+    pub fn new(file: File) -> Self {
+        Self {
+            file,
+            first: Zeroizing::new([0; MARKER_LEN]),
+            held: 0,
+        }
+    }
+
+    /// All is written.
+    pub fn commit(self) -> io::Result<()> {
+        if self.held > 0 {
+            self.file.sync_all()?;
+            self.file.write_all_at(&*self.first, 0)?;
+        }
+        self.file.sync_all()
+    }
+
+    /// There is a marker on the disk when this returns.
+    fn begin(&mut self) -> io::Result<()> {
+        self.file.read_exact_at(&mut *self.first, 0)?;
+        let mut marker = [0; MARKER_LEN];
+        marker[..MAGIC.len()].copy_from_slice(MAGIC);
+        marker[MAGIC.len()] = OVERWRITTEN;
+        self.file.write_all_at(&marker, 0)?;
+        self.file.sync_all()
+    }
+}
+
+impl Write for Overwritten {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.held == MARKER_LEN {
+            return self.file.write(bytes);
+        }
+        if self.held == 0 && !bytes.is_empty() {
+            self.begin()?;
+        }
+        let n = bytes.len().min(MARKER_LEN - self.held);
+        self.first[self.held..][..n].copy_from_slice(&bytes[..n]);
+        self.held += n;
+        self.file.seek(SeekFrom::Start(self.held as u64))?;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of what is written, nothing is seen at the beginning before all is.
+    #[test]
+    fn a_device_is_marked_until_it_is_written() {
+        let mut file = tempfile::tempfile().unwrap();
+        let old = vec![1; 300];
+        let found = |file: &File| {
+            let mut bytes = vec![0; old.len()];
+            file.read_exact_at(&mut bytes, 0).unwrap();
+            bytes
+        };
+        for lens in [&[][..], &[10], &[7, 43], &[7, 43, 1], &[7, 60, 100], &[300]] {
+            file.write_all_at(&old, 0).unwrap();
+            file.rewind().unwrap();
+            let mut device = Overwritten::new(file.try_clone().unwrap());
+            for &len in lens {
+                device.write_all(&vec![2; len]).unwrap();
+                let marker = Marker::parse(found(&file).first_chunk().unwrap()).unwrap();
+                assert!(marker.direction.is_none());
             }
-        );
-        Error::usage(name, reason)
+            device.commit().unwrap();
+            let len = lens.iter().sum();
+            assert!(
+                found(&file) == [&vec![2; len][..], &old[len..]].concat(),
+                "{lens:?}"
+            );
+        }
     }
 }

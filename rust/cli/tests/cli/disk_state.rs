@@ -587,7 +587,7 @@ fn content_that_looks_half_encrypted() {
     assert!(folder.read("image") == content);
 }
 
-/// What is before the encrypted part stays as it is, and is not taken for a marker.
+/// What is before the encrypted part stays as it is, and need not be a marker.
 #[test]
 fn content_before_the_encrypted_part() {
     let folder = Folder::new();
@@ -612,10 +612,14 @@ fn content_before_the_encrypted_part() {
         assert!(folder.read(name)[..1024] == content[..1024]);
         let info = folder.run(&["disk", "info", name]);
         assert!(stdout(&info).contains("\nstate: encrypted, but the image begins as if decryption in place"));
-        let output = folder.run(&with(DECRYPT, &["-o", "-", name]));
+        let decrypt = with(DECRYPT, &["-o", "-", name]);
+        folder.refuses(&decrypt, "--no-check takes it");
+        let output = folder.run(&[&decrypt[..], &["--no-check"]].concat());
         succeeds(&output);
         assert!(output.stdout == content);
-        let mut server = folder.command(&["disk", "serve", "-k", "key", "--socket", "s", name]);
+        let serve = ["disk", "serve", "-k", "key", "--socket", "s", name];
+        folder.refuses(&serve, "--no-check takes it");
+        let mut server = folder.command(&[&serve[..], &["--no-check"]].concat());
         let mut server = server.spawn().unwrap();
         while !folder.path("s").exists() {
             assert!(server.try_wait().unwrap().is_none(), "{name}: it is not served");
@@ -623,9 +627,72 @@ fn content_before_the_encrypted_part() {
         }
         kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
         succeeds(&server.wait_with_output().unwrap());
-        succeeds(&folder.run(&with(DECRYPT, &["--in-place", name])));
+        folder.refuses(&with(DECRYPT, &["--in-place", name]), "--no-check takes it");
+        succeeds(&folder.run(&with(DECRYPT, &["--in-place", "--no-check", name])));
         assert!(folder.read(name) == content);
     }
+}
+
+/// A header of before opens no disk that was encrypted anew in part.
+#[test]
+fn a_disk_that_is_half_encrypted_again() {
+    let folder = Folder::new();
+    folder.write_private("image", &plain(1));
+    succeeds(&folder.run(&with(ENCRYPT, &["--in-place", "image"])));
+    folder.rename("image.vphead", "old");
+    folder.interrupted(ENCRYPT, "image");
+    let decrypt = with(DECRYPT, &["--header", "old", "-o", "x", "image"]);
+    folder.refuses(&decrypt, "encryption in place is unfinished");
+}
+
+/// Nor one that was overwritten in part, wherever that ended. It can be overwritten again.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_that_is_half_overwritten() {
+    let folder = Folder::new();
+    // Written in two pieces.
+    let [old, new] = [1, 2].map(|number| plain(number)[..8 << 20].to_vec());
+    folder.write_private("device", &old);
+    folder.write_private("new", &new);
+    succeeds(&folder.run(&with(ENCRYPT, &["-o", "new.vpdisk", "new"])));
+    let Some(device) = disk::Loop::new(&folder, "device") else {
+        return;
+    };
+    let name = device.0.as_str();
+    succeeds(&folder.run(&with(ENCRYPT, &["--in-place", "--header", "header", name])));
+    let encrypted = folder.read("device");
+    let files = ["--force", "-o", name];
+    let decrypt = |header| folder.run(&with(DECRYPT, &["--header", header, "-o", "-", name]));
+    let mut killed = 0;
+    for overwrite in [
+        with(ENCRYPT, &[&files[..], &["--header", "x", "new"]].concat()),
+        with(DECRYPT, &[&files[..], &["new.vpdisk"]].concat()),
+    ] {
+        for call in ["write", "pwrite64", "fsync"] {
+            for number in 1.. {
+                fs::write(name, &encrypted).unwrap();
+                let _ = ["x", "x.old"].map(|header| fs::remove_file(folder.path(header)));
+                let fault = format!("{call}:signal=KILL:when={number}");
+                let Some(output) = with_fault(&folder, &fault, &overwrite) else {
+                    return;
+                };
+                let found = decrypt("header");
+                if output.status.success() {
+                    assert_eq!(found.status.code(), Some(UNVERIFIED));
+                    break;
+                }
+                assert!(!found.status.success() || found.stdout == old, "{fault}");
+                killed += usize::from(stderr(&found).contains("overwrite it again"));
+                succeeds(&folder.run(&overwrite));
+                if overwrite.contains(&"x") {
+                    assert!(decrypt("x").stdout == new, "{fault}");
+                } else {
+                    assert!(folder.read("device") == new, "{fault}");
+                }
+            }
+        }
+    }
+    assert!(killed >= 10, "{killed}");
 }
 
 /// Another user may have made the second one.
