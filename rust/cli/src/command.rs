@@ -297,7 +297,7 @@ struct Sums {
     /// Print lines that do not name the algorithm, as sha256sum does; with --check, accept them
     #[arg(long)]
     untagged: bool,
-    /// End lines with NUL instead of a newline, and do not escape names
+    /// End lines with NUL instead of a newline, and do not escape names; not on a terminal
     #[arg(short, long, conflicts_with = "check")]
     zero: bool,
     /// Include the files in folders and below; symbolic links are not followed
@@ -324,7 +324,8 @@ impl Sums {
     fn style(&self, show_progress: bool) -> checksum_list::Style {
         checksum_list::Style {
             untagged: self.untagged,
-            zero: self.zero,
+            // On a terminal, names could act on it.
+            zero: self.zero && !io::stdout().is_terminal(),
             show_progress,
         }
     }

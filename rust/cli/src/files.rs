@@ -661,12 +661,11 @@ impl Output {
             ..
         } = self;
         match sink {
-            Sink::Stdout(mut stdout) => stdout.flush().map_err(|error| Error::write(&name, &error)),
-            // Pipes and terminals keep nothing, and say that this is invalid.
-            Sink::Special(file) => match file.sync_all() {
-                Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(Error::write(&name, &error)),
-                _ => Ok(()),
-            },
+            Sink::Stdout(mut stdout) => stdout
+                .flush()
+                .and_then(|()| sync_stream(&stdout))
+                .map_err(|error| Error::write(&name, &error)),
+            Sink::Special(file) => sync_stream(&file).map_err(|error| Error::write(&name, &error)),
             Sink::BlockDevice(device) => device.commit().map_err(|error| Error::write(&name, &error)),
             Sink::File(file) => {
                 let existing = file.existing;
@@ -712,6 +711,11 @@ fn sync_all(folder: &File) -> io::Result<()> {
     Ok(())
 }
 
+/// What was written is on the disk, if it is kept. Pipes and terminals say that this is invalid.
+fn sync_stream(stream: impl AsFd) -> io::Result<()> {
+    where_possible(rustix::fs::fsync(stream).map_err(io::Error::from))
+}
+
 /// A new name is on the disk too, where the system can; what it names is whole either way.
 fn sync_name(path: &Path) -> io::Result<()> {
     where_possible(sync_folder(path))
@@ -722,7 +726,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
 
-/// Not every folder that can be written can be read, and not every file system synchronises folders.
+/// Not every folder that can be written can be read, and not everything can be synchronised.
 fn where_possible(synced: io::Result<()>) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match synced {

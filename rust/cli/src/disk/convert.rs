@@ -671,7 +671,7 @@ impl<'a, S: Storage> Work<'a, S> {
             let name = self.storage.name(Part::Header);
             let damaged = || Error::unverified(&name, "the header is damaged");
             let state = self.disk.state(header).ok_or_else(damaged)?;
-            check_sectors(self.storage, &self.disk, &state)?;
+            check_sectors(self.storage, &self.disk, &state).map_err(|_| self.other_image())?;
             return Ok(Stage::Finished);
         }
         let first = read(self.storage, Part::Image)?;

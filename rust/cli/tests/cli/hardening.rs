@@ -823,11 +823,13 @@ fn names_do_not_act_on_the_terminal() {
         let shown = on_a_terminal(&mut folder.command(&["digest", "--check", "list"]));
         assert!(shown.contains(&format!("{quoted}: FAILED\r\n")), "{shown:?}");
         assert!(!shown.contains(name), "{shown:?}");
-        let shown = on_a_terminal(&mut folder.command(&["digest", name]));
-        assert_eq!(
-            shown,
-            format!("VERIPLEX-DIGEST ({quoted}) = {}\r\n", hex_digest(b"changed"))
-        );
+        for args in [&["digest", name][..], &["digest", "-z", name]] {
+            let shown = on_a_terminal(&mut folder.command(args));
+            assert_eq!(
+                shown,
+                format!("VERIPLEX-DIGEST ({quoted}) = {}\r\n", hex_digest(b"changed"))
+            );
+        }
         // Where no terminal is, names are as they are: another program reads them.
         let output = folder.run(&["digest", name]);
         assert_eq!(

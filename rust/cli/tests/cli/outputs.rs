@@ -230,6 +230,25 @@ fn modes_links_and_devices() {
     succeeds(&child.wait_with_output().unwrap());
 }
 
+/// Or it is an error, also where a shell has opened the file.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_on_standard_output_is_on_the_disk() {
+    let folder = Folder::new();
+    let command = folder.command(&["encrypt", "-k", "key", "-o", "-", "key"]);
+    let traced = Command::new("strace")
+        .args(["-fqqo", "/dev/null", "-e", "inject=fsync:error=EIO"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(folder.0.path())
+        .stdout(File::create(folder.path("out")).unwrap())
+        .output();
+    match traced {
+        Ok(output) => fails(&output, IO, "standard output", "Input/output error"),
+        Err(error) => println!("skipped: no fault was injected by strace: {error}"),
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn ciphertext_does_not_go_to_a_terminal() {
