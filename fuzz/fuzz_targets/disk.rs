@@ -19,8 +19,8 @@ use veriplex_cli::disk::header::{self, Disk, Geometry, Header};
 use veriplex_cli::disk::image::Access;
 use veriplex_cli::disk::nbd::{self, Stream};
 use veriplex_cli::disk::serve::Export;
-use veriplex_cli::error::Error;
 use veriplex_fuzz::Change;
+use veriplex_files::error::Error;
 
 /// An image, and which part of it is encrypted.
 #[derive(Arbitrary, Clone, Copy, Debug)]

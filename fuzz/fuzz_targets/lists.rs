@@ -15,12 +15,12 @@ use veriplex::hybrid::Fingerprint;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::{digest, label, sig};
 use veriplex_cli::command::parse_key;
-use veriplex_cli::error::Status;
 use veriplex_cli::keys::{self, Private, Public};
 use veriplex_cli::signature::{self, Signers};
-use veriplex_cli::terminal_quoting::is_printable;
-use veriplex_cli::tunnel::allow::Allowed;
+use veriplex_cli::tunnel::allow;
 use veriplex_fuzz::{Change, element, scalar};
+use veriplex_files::error::Status;
+use veriplex_files::terminal_quoting::is_printable;
 
 #[derive(Arbitrary, Debug)]
 enum Case {
@@ -156,7 +156,7 @@ fuzz_target!(|case: Case| {
             match keys::read_public(&path) {
                 Ok(keys) => {
                     assert_eq!(keys.len(), words.len());
-                    let allowed = Allowed::read(&[], &[path]).expect("these are peers, too");
+                    let allowed = allow::read(&[], &[path]).expect("these are peers, too");
                     for (named, (prefix, rest)) in keys.iter().zip(&words) {
                         let line = format!("{prefix} {rest}");
                         let comment = line.strip_prefix(named.key.line().trim_end());
@@ -182,7 +182,7 @@ fuzz_target!(|case: Case| {
         }
         Case::Peers(text) => {
             let text = text.bytes();
-            let allowed = Allowed::read(&[], &[file("peers", &text)]);
+            let allowed = allow::read(&[], &[file("peers", &text)]);
             if text.windows(9).any(|window| window == b"veriplex-") {
                 return; // `Keys` tries these
             }

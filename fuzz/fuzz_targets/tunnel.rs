@@ -15,11 +15,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Builder;
 use veriplex::hybrid::PrivateKey;
 use veriplex::{Label, Protocol, label};
-use veriplex_cli::tunnel::relay::{Bytes, Failure, relay};
 use veriplex_fuzz::pipe::{Call, Pipe, poll_times};
 use veriplex_fuzz::{Change, Data, Named, element, scalar};
 use veriplex_spec::group::{is_element, times};
 use veriplex_spec::kem;
+use veriplex_tunnel::daemon::relay::{Bytes, Failure, relay};
 use veriplex_tunnel::{Config, Stream, accept, connect};
 
 const DOMAIN: Label<'static> = label!("veriplex.fuzz");

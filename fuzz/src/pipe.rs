@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use arbitrary::Arbitrary;
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
-use veriplex_cli::tunnel::relay::Checked;
+use veriplex_tunnel::daemon::relay::Checked;
 
 /// What a call of the stream does.
 #[derive(Arbitrary, Clone, Copy, Debug)]

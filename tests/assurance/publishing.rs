@@ -10,8 +10,9 @@ use serde::Deserialize;
 use veriplex_assurance::evidence::{files_under, read, root};
 
 /// The published crates, in the order in which they are published, and their folders.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 5] = [
     ("veriplex", ""),
+    ("veriplex-files", "rust/files"),
     ("veriplex-tunnel", "rust/tunnel"),
     ("veriplex-cli", "rust/cli"),
     ("veriplex-audit", "proofs/audit"),
@@ -244,6 +245,7 @@ fn packaged_pages_have_absolute_links() {
         "README.md",
         "CHANGELOG.md",
         "rust/cli/README.md",
+        "rust/files/README.md",
         "rust/tunnel/README.md",
         "proofs/audit/README.md",
     ] {

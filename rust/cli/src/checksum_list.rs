@@ -14,12 +14,12 @@ use veriplex::digest::Hasher;
 use veriplex::mac::Mac;
 use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, label, with_wiped_stack};
+use veriplex_files::error::{Error, Status, warn};
+use veriplex_files::terminal_quoting::quoted;
 
-use crate::error::{Error, Status, warn};
 use crate::files::{CHUNK, Input, claim_stdout, stdout};
 use crate::folder::{Kind as Found, walk};
 use crate::places::is_stdio;
-use crate::terminal_quoting::quoted;
 use crate::text::{open_regular, wrong_encoding};
 use crate::tree_hash::{self, Room, each_piece};
 

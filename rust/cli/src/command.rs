@@ -19,9 +19,10 @@ use signal_hook::consts::SIGXFSZ;
 use veriplex::digest::Digest;
 use veriplex::keys::PublicKey;
 use veriplex::mhf::Mhf;
+use veriplex_files::error::{EXIT_STATUSES, Error, Status, warn};
+use veriplex_files::terminal_quoting;
 
 use crate::crypt::{Job, Kind, Make, Range, Secret, is_in_folder};
-use crate::error::{EXIT_STATUSES, Error, Status, warn};
 use crate::files::{Input, Output};
 use crate::keys::Private;
 use crate::sealed::Receivers;
@@ -29,7 +30,7 @@ use crate::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
 use crate::signature::Signers;
 use crate::{
     checksum_list, descriptors, encrypted, examples, files, keys, levels, pages, password, places, sealed,
-    signature, terminal_quoting, text, tunnel,
+    signature, text, tunnel,
 };
 
 static VERSION: LazyLock<String> =

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use veriplex::rand_core::SeedableRng;
 use veriplex::rustcrypto::rand_core::Generator;
 use veriplex::{Key, Label, Protocol, label};
+use veriplex_files::armor;
+use veriplex_files::error::{Error, warn};
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
-use crate::armor;
-use crate::error::{Error, warn};
 use crate::files::{Existing, Input, Output, Readers, beside};
 use crate::places::is_stdio;
-use crate::terminal_quoting::quoted;
 
 pub(crate) const SALT_LEN: usize = 32;
 /// The extension of a signature; `GnuPG` takes `.sig` for its own.

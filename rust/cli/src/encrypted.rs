@@ -13,9 +13,9 @@ use std::io::Write;
 
 use veriplex::siv::Siv;
 use veriplex::{Key, TAG_LEN, label};
+use veriplex_files::error::Error;
 
 use crate::crypt::{Content, Kind, Range, SALT_LEN, Secret, other_version, random, read_array};
-use crate::error::Error;
 use crate::files::{Input, Output};
 use crate::password;
 use crate::segments::Segments;

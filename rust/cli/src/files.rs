@@ -13,20 +13,20 @@ use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 use socket2::{SockRef, Type};
 use veriplex::hazmat::RATE;
+use veriplex_files::armor;
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
-use crate::armor;
 use crate::descriptors;
 use crate::destination::{self, Destination, Place};
 use crate::device;
 use crate::disk::marker::Overwritten;
-use crate::error::Error;
 use crate::folder;
 use crate::open_folders;
 use crate::places::{self, Written, check_unwritten, folder_of, is_same, is_stdio, stream};
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
-use crate::terminal_quoting::quoted;
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;

@@ -43,14 +43,14 @@ use veriplex::kdf::Kdf;
 use veriplex::sig::{self, Signature};
 use veriplex::siv::Siv;
 use veriplex::{Key, Label, TAG_LEN, hybrid, keys, label, with_wiped_stack};
+use veriplex_files::error::{Error, Status};
+use veriplex_files::terminal_quoting::{quoted, visible};
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
-use crate::error::{Error, Status};
 use crate::files::{self, Existing, Output, Readers};
 use crate::password::{self, Password, Source};
 use crate::places::{is_same, is_stdio};
-use crate::terminal_quoting::{quoted, visible};
 use crate::text;
 
 const SYMMETRIC: &str = "veriplex-key-v1";

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use veriplex::Outcome;
 use veriplex::hazmat::forbid_level;
-
-use crate::error::Error;
+use veriplex_files::error::Error;
 
 /// The environment variable with the levels not to use, separated by commas.
 const FORBID: &str = "VERIPLEX_FORBID";

@@ -1,9 +1,9 @@
 //! The inside of the program `veriplex`, for its tests and its fuzz targets. It is not an interface for others.
 //!
 //! The formats are part of the program's interface: [`checksum_list`] has the lists and their domains, [`keys`] the keys,
-//! [`encrypted`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards, [`password`] the
-//! hashes, [`signature`], [`sealed`], [`disk`] and [`tunnel`] theirs, [`error`] the exit statuses. `docs/formats.md` and
-//! `README.md` describe them for users.
+//! [`encrypted`] and [`segments`] the encrypted files, [`veriplex_files::armor`] their text, [`outboards`] the outboards,
+//! [`password`] the hashes, [`signature`], [`sealed`], [`disk`] and [`tunnel`] theirs, [`veriplex_files::error`] the exit
+//! statuses. `docs/formats.md` and `README.md` describe them for users.
 
 #![doc(hidden)]
 #![forbid(unsafe_code)]
@@ -17,7 +17,6 @@
     clippy::return_self_not_must_use
 )]
 
-pub mod armor;
 pub mod checksum_list;
 pub mod command;
 pub mod crypt;
@@ -26,7 +25,6 @@ mod destination;
 mod device;
 pub mod disk;
 pub mod encrypted;
-pub mod error;
 mod examples;
 pub mod files;
 pub mod folder;
@@ -42,10 +40,8 @@ pub mod sealed;
 mod secrets;
 pub mod segments;
 pub mod signature;
-mod socket_file;
 mod temporary;
 mod terminal;
-pub mod terminal_quoting;
 mod text;
 pub mod tree_hash;
 pub mod tunnel;

@@ -15,9 +15,9 @@ use std::path::Path;
 use veriplex::digest::Digest;
 use veriplex::tree::outboard::{Reader, Writer, outboard_len};
 use veriplex::tree::{CHUNK_LEN, Tree};
+use veriplex_files::error::Error;
 
 use crate::crypt::read_array;
-use crate::error::Error;
 use crate::files::{Existing, Input, Output, Readers};
 use crate::tree_hash::{PIECE, Room, each_piece};
 

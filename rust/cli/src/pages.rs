@@ -6,12 +6,12 @@ use std::path::Path;
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use veriplex_files::error::{EXIT_STATUSES, Error};
+use veriplex_files::terminal_quoting::quoted;
 
-use crate::error::{EXIT_STATUSES, Error};
 use crate::examples;
 use crate::files::{Existing, Output, Readers, stdout};
 use crate::keys;
-use crate::terminal_quoting::quoted;
 
 /// Prints what a shell needs to complete command lines.
 pub fn print_completions(mut command: Command, shell: Shell) -> Result<(), Error> {

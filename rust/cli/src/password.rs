@@ -14,12 +14,12 @@ use password_hash::{PasswordHasher, PasswordVerifier};
 use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc};
 use veriplex::{Key, Label, label};
+use veriplex_files::error::{Error, Status, warn};
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
-use crate::error::{Error, Status, warn};
 use crate::files::{Ended, stdout};
-use crate::terminal_quoting::quoted;
 use crate::{temporary, terminal, text};
 
 /// The longest password, in bytes.

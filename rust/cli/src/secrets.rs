@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
+use veriplex_files::error::Error;
 
 use crate::crypt::Secret;
-use crate::error::Error;
 use crate::keys::{self, Private};
 use crate::password::Source;
 use crate::places;

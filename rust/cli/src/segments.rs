@@ -17,11 +17,11 @@ use rayon::prelude::*;
 use veriplex::mac::Mac;
 use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Message, OpenReader, SealWriter, SeekReader, Seekable};
 use veriplex::{Key, TAG_LEN, label};
+use veriplex_files::armor;
+use veriplex_files::error::Error;
 use zeroize::Zeroizing;
 
-use crate::armor;
 use crate::crypt::{Content, Range, SALT_LEN, is_end, other_version, read_array};
-use crate::error::Error;
 use crate::files::{Input, NewFolder, Output};
 use crate::folder;
 use crate::progress::{Counted, Progress};

@@ -16,13 +16,13 @@ use std::time::SystemTime;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label, with_wiped_stack};
+use veriplex_files::error::{Error, Status};
+use veriplex_files::terminal_quoting::{is_printable, quoted};
 
 use crate::crypt::{SIGNATURE_EXTENSION, generator};
-use crate::error::{Error, Status};
 use crate::files::{Input, Output, beside};
 use crate::keys::Named;
 use crate::places::is_stdio;
-use crate::terminal_quoting::{is_printable, quoted};
 use crate::text;
 
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");

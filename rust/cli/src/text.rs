@@ -8,12 +8,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use veriplex_files::error::{Error, Status};
+use veriplex_files::terminal_quoting::{is_printable, quoted};
 use zeroize::Zeroizing;
 
-use crate::error::{Error, Status};
 use crate::files::{self, read_up_to};
 use crate::places::{self, is_stdio};
-use crate::terminal_quoting::{is_printable, quoted};
 
 /// The longest list of keys in bytes.
 pub const MAX_LIST_LEN: usize = 1 << 20;

@@ -12,9 +12,9 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 use veriplex::tree::Tree;
 use veriplex::{Key, label, with_wiped_stack};
+use veriplex_files::error::Error;
 use zeroize::Zeroizing;
 
-use crate::error::Error;
 use crate::files::{Input, read_up_to};
 use crate::progress::Progress;
 

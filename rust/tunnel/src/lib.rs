@@ -44,10 +44,16 @@
 //!
 //! A peer that says nothing keeps [`connect`] and [`accept`] waiting: use `tokio::time::timeout`. Dropping their future
 //! drops the connection.
+//!
+//! # The daemon
+//!
+//! With the feature `daemon`, on Unixes, `daemon` is what the program `veriplex tunnel` runs.
 
 #![forbid(unsafe_code)]
 
 mod below;
+#[cfg(all(feature = "daemon", unix))]
+pub mod daemon;
 mod handshake;
 mod stream;
 

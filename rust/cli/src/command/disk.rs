@@ -5,6 +5,8 @@ use std::slice;
 
 use clap::builder::PossibleValuesParser;
 use veriplex::with_wiped_stack;
+use veriplex_files::error::{Error, Status};
+use veriplex_files::terminal_quoting::quoted;
 
 use super::{Cost, MaxCost, Threads};
 use crate::crypt::{Job, Range, Secret};
@@ -15,10 +17,8 @@ use crate::disk::image::{Access, Image, check_other};
 use crate::disk::plain::Plain;
 use crate::disk::serve::Address;
 use crate::disk::{Direction, EXTENSION, copy, info, serve, table};
-use crate::error::{Error, Status};
 use crate::files::stdout;
 use crate::secrets::SecretArgs;
-use crate::terminal_quoting::quoted;
 use crate::{password, places};
 
 #[derive(clap::Subcommand)]

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use veriplex_files::error::{Error, Status};
+
 use super::{Cost, each};
-use crate::error::{Error, Status};
 use crate::keys;
 use crate::password::Source;
 use crate::secrets::PasswordFrom;

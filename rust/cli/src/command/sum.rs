@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use veriplex::digest::Digest;
+use veriplex_files::error::{Error, Status};
 
 use super::{Sums, Threads};
 use crate::checksum_list::{self, Kind};
-use crate::error::{Error, Status};
 use crate::files::{self, stdout};
 use crate::outboards::{self, Part};
 use crate::places::{self, is_stdio};

@@ -49,6 +49,8 @@ use std::sync::OnceLock;
 use rustix::fs::OFlags;
 use veriplex::mac::Mac;
 use veriplex::{TAG_LEN, label};
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use super::header::{
@@ -59,12 +61,10 @@ use super::marker::Marker;
 use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 use crate::crypt::{Secret, random};
 use crate::destination::{self, Destination, Place};
-use crate::error::Error;
 use crate::files::{Existing, Output, Readers, lock, lock_if_there, read_up_to, sync_folder};
 use crate::places::is_same;
 use crate::progress::Progress;
 use crate::temporary::take_back;
-use crate::terminal_quoting::quoted;
 use crate::text;
 
 const MAGIC: &[u8; 9] = b"VPX-DJNL\x01";

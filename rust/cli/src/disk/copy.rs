@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use veriplex::Key;
+use veriplex_files::error::{Error, warn};
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use super::header::{Disk, Geometry, Header, SectorTags, Sectors, State};
@@ -13,11 +15,9 @@ use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
 use crate::destination::{self, Destination, Place};
-use crate::error::{Error, warn};
 use crate::files::{Existing, Output, Readers, beside, lock_if_there};
 use crate::places::{is_same, is_stdio};
 use crate::progress::Progress;
-use crate::terminal_quoting::quoted;
 
 /// How much is written at a time: enough for all cores.
 const PIECE: usize = 1 << 22;

@@ -35,15 +35,15 @@ use subtle::ConstantTimeEq;
 use veriplex::adiantum::{Adiantum, WideBlockCipher};
 use veriplex::mac::Mac;
 use veriplex::{Key, Label, Protocol, TAG_LEN, label};
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use super::Direction;
 use crate::crypt::{SALT_LEN, Secret, keyed, random, read_array};
-use crate::error::Error;
 use crate::files::Input;
 use crate::password;
 use crate::progress::Progress;
-use crate::terminal_quoting::quoted;
 use crate::text;
 
 const MAGIC: &[u8; 8] = b"VPX-DISK";

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
+
 use super::copy;
 use super::image::Image;
 use super::marker::Marker;
-use crate::error::Error;
 use crate::files::stdout;
-use crate::terminal_quoting::quoted;
 
 /// Prints it, one property in each line.
 pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {

@@ -15,11 +15,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 
 use veriplex::{TAG_LEN, label};
+use veriplex_files::error::Error;
 use zeroize::Zeroizing;
 
 use super::Direction;
 use super::header::{Conversion, Disk, MARKER_LEN, NUMBER_LEN};
-use crate::error::Error;
 
 const MAGIC: &[u8; 9] = b"VPX-HALF\x01";
 const BEFORE_TAG: usize = MARKER_LEN - TAG_LEN;

@@ -16,6 +16,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use veriplex::with_wiped_stack;
+use veriplex_files::error::{Error, warn};
+use veriplex_files::socket_file::SocketFile;
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use super::Direction;
@@ -24,10 +27,7 @@ use super::header::Geometry;
 use super::image::{self, Access};
 use super::nbd::{self, Device, Stream};
 use crate::crypt::Secret;
-use crate::error::{Error, warn};
-use crate::socket_file::SocketFile;
 use crate::temporary::{hand_over, is_ignored};
-use crate::terminal_quoting::quoted;
 
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 32;

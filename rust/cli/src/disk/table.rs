@@ -5,14 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use veriplex::Key;
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use super::copy::Opened;
 use super::header::Geometry;
 use super::image;
-use crate::error::Error;
 use crate::files::{self, Existing, Output, Readers};
-use crate::terminal_quoting::quoted;
 
 /// dm-crypt counts places and lengths in these.
 const UNIT: u64 = 512;

@@ -1,55 +1,29 @@
 //! Who may connect: fingerprints, with names for the log.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use veriplex::hybrid::Fingerprint;
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
+use veriplex_tunnel::daemon::Allowed;
 
-use crate::error::Error;
-use crate::terminal_quoting::{quoted, visible};
 use crate::{keys, text};
 
-/// The names of those that are allowed.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Allowed(HashMap<Fingerprint, String>);
-
-impl Allowed {
-    /// These peers, and those in these files: public keys, or lists of fingerprints; at least one.
-    pub fn read(peers: &[Fingerprint], files: &[PathBuf]) -> Result<Self, Error> {
-        let mut allowed = Self::default();
-        for peer in peers {
-            allowed.insert(*peer, "");
-        }
-        for path in files {
-            allowed.add(path)?;
-            if allowed.0.is_empty() {
-                return Err(Error::usage(&quoted(path), "names no peer"));
-            }
-        }
-        Ok(allowed)
+/// These peers, and those in these files: public keys, or lists of fingerprints; at least one.
+pub fn read(peers: &[Fingerprint], files: &[PathBuf]) -> Result<Allowed, Error> {
+    let mut allowed = Allowed::default();
+    for peer in peers {
+        allowed.insert(*peer, "");
     }
-
-    /// The name of a peer that is allowed.
-    pub fn name(&self, fingerprint: &Fingerprint) -> Option<&str> {
-        self.0.get(fingerprint).map(String::as_str)
-    }
-
-    fn add(&mut self, path: &Path) -> Result<(), Error> {
+    for path in files {
         for (fingerprint, name) in text::list(text::open_regular(path)?, path, parse_line)? {
-            self.insert(fingerprint, &name);
+            allowed.insert(fingerprint, &name);
         }
-        Ok(())
+        if allowed.is_empty() {
+            return Err(Error::usage(&quoted(path), "names no peer"));
+        }
     }
-
-    /// In the log a name is as it is, but for what a terminal would take for more than text.
-    pub fn insert(&mut self, fingerprint: Fingerprint, name: &str) {
-        let name = if name.is_empty() {
-            fingerprint.to_string()
-        } else {
-            visible(name)
-        };
-        self.0.insert(fingerprint, name);
-    }
+    Ok(allowed)
 }
 
 /// The fingerprint that these 64 hexadecimal digits of either case are, or what is wrong with them.
@@ -88,24 +62,21 @@ mod tests {
         );
         let alone = file("carol.pub", &key.line());
         let third = Fingerprint::from_bytes([3; 32]);
-        let allowed = Allowed::read(&[third], &[list, alone]).unwrap();
+        let allowed = read(&[third], &[list, alone]).unwrap();
         assert_eq!(allowed.name(&one), Some("Alice's laptop"));
         assert_eq!(allowed.name(&two), Some("\\u{202e}Bob\\u{200b}\\u{fe0f}"));
         assert_eq!(allowed.name(&fingerprint), Some("carol"));
         assert_eq!(allowed.name(&third), Some(third.to_string().as_str()));
         assert_eq!(allowed.name(&Fingerprint::from_bytes([4; 32])), None);
         let both = file("both", &format!("{one} Alice\n{} Carol\n", key.line().trim_end()));
-        let allowed = Allowed::read(&[], &[both]).unwrap();
+        let allowed = read(&[], &[both]).unwrap();
         assert_eq!(allowed.name(&fingerprint), Some("Carol"));
 
         let wrong = file("wrong", &format!("{one}\nnobody\n"));
         let empty = file("empty", "# nobody\n");
         let long = file("long", &" ".repeat((1 << 20) + 1));
         for path in [wrong, empty, long, "/dev/zero".into(), folder.path().join("none")] {
-            assert!(
-                Allowed::read(&[], std::slice::from_ref(&path)).is_err(),
-                "{path:?}"
-            );
+            assert!(read(&[], std::slice::from_ref(&path)).is_err(), "{path:?}");
         }
     }
 }

@@ -28,6 +28,15 @@ pub enum Format {
     Json,
 }
 
+impl From<Format> for veriplex_tunnel::daemon::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+        }
+    }
+}
+
 #[derive(Subcommand)]
 pub enum Command {
     /// Accept tunnels of known clients, and forward each to one destination

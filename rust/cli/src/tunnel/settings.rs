@@ -1,127 +1,39 @@
 //! What a tunnel is to do: from the command line, or from a file in TOML. All of it but the private key is read again on
 //! SIGHUP.
 
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use veriplex::hybrid::PublicKey;
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
+use veriplex_tunnel::daemon::{Address, Allowed, Limits, Listening, Proxy, Role, Settings};
 
-use super::allow::{self, Allowed};
+use super::allow;
 use super::args::{
     CONNECTIONS, Connect, Format, GRACE, Listen, MAX_TIMEOUT, PENDING, PER_PEER, PER_SOURCE, Serve, TIMEOUT,
 };
-use super::pending::Limits;
-use super::socket::Address;
-use crate::error::Error;
 use crate::keys;
 use crate::password::Source;
 use crate::secrets::PrivateKeyFile;
-use crate::terminal_quoting::quoted;
 use crate::text;
 
 /// Where settings come from.
-#[derive(Clone)]
-pub enum Origin {
-    Serve(Serve),
-    Connect(Connect),
+pub enum Origin<'a> {
+    Serve(&'a Serve),
+    Connect(&'a Connect),
 }
 
-#[derive(Debug)]
-pub struct Settings {
-    pub key_file: PathBuf,
-    /// Where the password of the key comes from, if it has one.
-    pub password: Source,
-    pub connect: Address,
-    pub listeners: Vec<Listening>,
-    pub timeout: Duration,
-    pub grace: Duration,
-    pub max_connections: usize,
-    pub metrics: Option<PathBuf>,
-    pub log: Format,
-    /// Whether data may pass through Unix sockets.
-    pub allow_unix: bool,
-    pub role: Role,
-}
-
-#[derive(Debug)]
-pub enum Role {
-    Server {
-        allowed: Allowed,
-        pending: Limits,
-        max_per_peer: usize,
-    },
-    Client {
-        peer: PublicKey,
-    },
-}
-
-/// A listener: its address, and the proxies that say who connects. If there are any, nobody else may.
-#[derive(Debug)]
-pub struct Listening {
-    pub address: Address,
-    pub proxies: Option<Vec<Proxy>>,
-}
-
-/// Who may send a header of the PROXY protocol: a network, or whoever reaches a Unix socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proxy {
-    Network(IpAddr, u32),
-    Local,
-}
-
-impl Proxy {
-    fn parse(text: &str) -> Option<Self> {
-        if text == "unix" {
-            return Some(Self::Local);
-        }
-        let (address, len) = match text.split_once('/') {
-            Some((address, len)) => (address, Some(len)),
-            None => (text, None),
-        };
-        let address: IpAddr = address.parse().ok()?;
-        let max: u32 = if address.is_ipv4() { 32 } else { 128 };
-        let len = match len {
-            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
-            Some(_) => return None,
-            None => max,
-        };
-        let rest = max.checked_sub(len)?;
-        // IPv4 as IPv6 writes it is IPv4: connections are looked up so.
-        match address.to_canonical() {
-            IpAddr::V4(address) if rest <= 32 => Some(Self::Network(address.into(), 32 - rest)),
-            _ => Some(Self::Network(address, len)),
-        }
-    }
-
-    /// Whether a connection from this address (none: through a Unix socket) is from here.
-    pub fn includes(self, address: Option<IpAddr>) -> bool {
-        // Without the first bits, which a network of length 0 has none of.
-        let differ =
-            |a: u128, b: u128, bits: u32, len: u32| (a ^ b).checked_shr(bits - len).unwrap_or(0) != 0;
-        match (self, address.map(|address| address.to_canonical())) {
-            (Self::Local, None) => true,
-            (Self::Network(IpAddr::V4(network), len), Some(IpAddr::V4(address))) => {
-                !differ(network.to_bits().into(), address.to_bits().into(), 32, len)
-            }
-            (Self::Network(IpAddr::V6(network), len), Some(IpAddr::V6(address))) => {
-                !differ(network.to_bits(), address.to_bits(), 128, len)
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Origin {
-    pub fn read(&self) -> Result<Settings, Error> {
+impl Origin<'_> {
+    /// Reads them, and where the password of the key comes from, if it has one.
+    pub fn read(&self) -> Result<(Settings, Source), Error> {
         match self {
             Self::Serve(Serve {
                 config: Some(path), ..
             }) => read(path),
             Self::Serve(options) => {
                 let role = Role::Server {
-                    allowed: Allowed::read(&options.peers, &options.peer_files)?,
+                    allowed: allow::read(&options.peers, &options.peer_files)?,
                     pending: Limits {
                         all: options.max_pending as usize,
                         per_source: options.max_per_source as usize,
@@ -164,7 +76,7 @@ fn of_arguments(
     addresses: &[String],
     listen: &Listen,
     role: Role,
-) -> Result<Settings, Error> {
+) -> Result<(Settings, Source), Error> {
     let mut listeners = Vec::new();
     for address in addresses {
         let listening = Listening {
@@ -173,19 +85,19 @@ fn of_arguments(
         };
         add(&mut listeners, listening).map_err(|why| Error::io(address, why))?;
     }
-    Ok(Settings {
+    let settings = Settings {
         key_file: key.key.required().to_owned(),
-        password: key.password.source(),
         connect: Address::destination(connect).map_err(|why| Error::io(connect, why))?,
         listeners,
         timeout: Duration::from_secs(seconds.into()),
         grace: Duration::from_secs(listen.grace_seconds.into()),
         max_connections: listen.max_connections as usize,
         metrics: listen.metrics.clone(),
-        log: listen.log,
+        log: listen.log.into(),
         allow_unix: listen.allow_unix,
         role,
-    })
+    };
+    Ok((settings, key.password.source()))
 }
 
 /// Adds a listener with an address of its own.
@@ -236,7 +148,7 @@ struct PeerTable {
 }
 
 /// Reads a file. Names of files in it are relative to its folder.
-fn read(path: &Path) -> Result<Settings, Error> {
+fn read(path: &Path) -> Result<(Settings, Source), Error> {
     let text = text::read_list(text::open_regular(path)?, path)?;
     let name = quoted(path);
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -259,7 +171,7 @@ impl From<Error> for Wrong {
 }
 
 #[allow(clippy::too_many_lines)] // one part per key of the file
-fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
+fn parse(text: &str, folder: &Path) -> Result<(Settings, Source), Wrong> {
     let wrong = |why: String| Err(Wrong::Here(why));
     let file: Written = toml::from_str(text).map_err(|error| {
         let line = error
@@ -340,11 +252,8 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
         allowed.insert(fingerprint, &name);
     }
 
-    Ok(Settings {
+    let settings = Settings {
         key_file: folder.join(&file.key_file),
-        password: file
-            .password_file
-            .map_or(Source::Terminal, |path| Source::File(folder.join(path))),
         connect: Address::destination(&file.connect)
             .map_err(|why| Wrong::Here(format!("{}: {why}", file.connect)))?
             .relative_to(folder),
@@ -353,7 +262,7 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
         grace: Duration::from_secs(file.grace.unwrap_or(GRACE).into()),
         max_connections: count("max-connections", file.max_connections, CONNECTIONS)?,
         metrics: file.metrics.map(|path| folder.join(path)),
-        log: file.log,
+        log: file.log.into(),
         allow_unix: file.allow_unix,
         role: Role::Server {
             allowed,
@@ -363,12 +272,17 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
             },
             max_per_peer: count("max-per-peer", file.max_per_peer, PER_PEER)?,
         },
-    })
+    };
+    let password = file
+        .password_file
+        .map_or(Source::Terminal, |path| Source::File(folder.join(path)));
+    Ok((settings, password))
 }
 
 #[cfg(test)]
 mod tests {
     use veriplex::hybrid::Fingerprint;
+    use veriplex_tunnel::daemon::Format as Log;
 
     use super::*;
 
@@ -384,7 +298,10 @@ mod tests {
     }
 
     fn taken(text: &str) -> Settings {
-        parse(text, Path::new("/etc")).unwrap_or_else(|_| panic!("it was refused: {}", refused(text)))
+        let parsed = parse(text, Path::new("/etc"));
+        parsed
+            .unwrap_or_else(|_| panic!("it was refused: {}", refused(text)))
+            .0
     }
 
     #[test]
@@ -393,7 +310,7 @@ mod tests {
         assert_eq!(settings.key_file, Path::new("/etc/key"));
         assert_eq!(settings.connect, Address::Tcp("localhost:80".into()));
         assert_eq!((settings.timeout.as_secs(), settings.grace.as_secs()), (10, 30));
-        assert_eq!((settings.max_connections, settings.log), (400, Format::Text));
+        assert_eq!((settings.max_connections, settings.log), (400, Log::Text));
         assert!(!settings.allow_unix);
         assert!(settings.listeners[0].proxies.is_none() && settings.metrics.is_none());
         let Role::Server {
@@ -422,7 +339,7 @@ mod tests {
         assert_eq!(proxies.len(), 2);
         assert_eq!(settings.metrics.as_deref(), Some(Path::new("/etc/m")));
         assert_eq!((settings.timeout.as_secs(), settings.grace.as_secs()), (3600, 0));
-        assert_eq!((settings.max_connections, settings.log), (1, Format::Json));
+        assert_eq!((settings.max_connections, settings.log), (1, Log::Json));
         assert!(settings.allow_unix);
         let Role::Server {
             allowed,
@@ -528,43 +445,5 @@ mod tests {
         let settings = taken(&all);
         assert_eq!(settings.listeners.len(), 3);
         assert!(settings.metrics.is_some());
-    }
-
-    #[test]
-    fn proxies() {
-        let includes = |proxy: &str, address: &str| {
-            let address = (address != "unix").then(|| address.parse().unwrap());
-            Proxy::parse(proxy).unwrap().includes(address)
-        };
-        for (proxy, inside, outside) in [
-            ("192.0.2.7", "192.0.2.7", "192.0.2.6"),
-            ("192.0.2.0/24", "::ffff:192.0.2.255", "192.0.3.0"),
-            ("::ffff:192.0.2.0/120", "192.0.2.255", "192.0.3.0"),
-            ("::ffff:192.0.2.7", "::ffff:192.0.2.7", "192.0.2.6"),
-            ("10.0.0.0/8", "10.255.0.1", "11.0.0.0"),
-            ("10.9.9.9/8", "10.0.0.1", "unix"),
-            ("0.0.0.0/0", "203.0.113.1", "::1"),
-            ("::/0", "::1", "203.0.113.1"),
-            ("2001:db8::/32", "2001:db8:ffff::1", "2001:db9::"),
-            ("::1", "::1", "::2"),
-            ("unix", "unix", "127.0.0.1"),
-        ] {
-            assert!(includes(proxy, inside), "{proxy} {inside}");
-            assert!(!includes(proxy, outside), "{proxy} {outside}");
-        }
-        for wrong in [
-            "",
-            "/",
-            "10.0.0.0/",
-            "10.0.0.0/33",
-            "::/129",
-            "10.0.0/8",
-            "10.0.0.0/+8",
-            "host",
-            "UNIX",
-            " ::1",
-        ] {
-            assert_eq!(Proxy::parse(wrong), None, "{wrong}");
-        }
     }
 }

@@ -10,10 +10,10 @@ use std::task::{Context, Poll, ready};
 use rustix::fs::{FileType, Stat, fstat};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use veriplex_files::error::Error;
+use veriplex_tunnel::daemon::cut_is_reset;
+use veriplex_tunnel::daemon::relay::Checked;
 
-use super::relay::Checked;
-use super::socket::cut_is_reset;
-use crate::error::Error;
 use crate::files::{self, as_socket, check_end};
 
 pub struct Stdio {

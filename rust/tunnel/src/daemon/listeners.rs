@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use tracing::info;
+use veriplex_files::error::Error;
 
 use super::settings::{Listening, Role, Settings};
 use super::socket::{Address, Listener, Passed};
 use super::{Tunnel, take};
-use crate::error::Error;
 
+/// The listeners of a tunnel.
+#[derive(Debug)]
 pub struct Listeners {
     passed: Passed,
     running: Vec<Running>,
 }
 
 /// One that takes connections, until it is told to stop. It holds the other end of the channel until it has.
+#[derive(Debug)]
 struct Running {
     address: Address,
     stop: watch::Sender<()>,
@@ -33,6 +36,8 @@ impl Running {
 pub struct Prepared(Vec<(Address, Vec<Listener>)>);
 
 impl Listeners {
+    /// Those among which are the ones that systemd has passed.
+    ///
     /// # Errors
     ///
     /// If systemd has passed a socket that is not wanted: its connections would wait for ever.
@@ -55,7 +60,7 @@ impl Listeners {
     }
 
     /// Binds those that are wanted and do not run yet. If that fails, nothing has changed.
-    pub async fn prepare(&self, settings: &Settings) -> Result<Prepared, Error> {
+    pub(super) async fn prepare(&self, settings: &Settings) -> Result<Prepared, Error> {
         let mut prepared: Vec<(Address, Vec<Listener>)> = Vec::new();
         let [carries, _] = settings.role.carries();
         for Listening { address, .. } in &settings.listeners {
@@ -83,7 +88,7 @@ impl Listeners {
     }
 
     /// Starts those, and stops the ones that are not wanted any more.
-    pub async fn change(&mut self, tunnel: &Arc<Tunnel>, prepared: Prepared, wanted: &[Listening]) {
+    pub(super) async fn change(&mut self, tunnel: &Arc<Tunnel>, prepared: Prepared, wanted: &[Listening]) {
         let is_wanted = |running: &Running| {
             wanted
                 .iter()
@@ -107,7 +112,7 @@ impl Listeners {
         }
     }
 
-    pub async fn stop(&self) {
+    pub(super) async fn stop(&self) {
         for running in &self.running {
             running.stop().await;
         }

@@ -34,7 +34,9 @@ impl From<IpAddr> for Source {
 /// How many connections may be pending.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// In all.
     pub all: usize,
+    /// From one address, network of IPv6 or user.
     pub per_source: usize,
 }
 

@@ -15,9 +15,16 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
+use veriplex_files::terminal_quoting::{json_line, line};
 
-use super::args::Format;
-use crate::terminal_quoting::{json_line, line};
+/// The form of lines in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For humans.
+    Text,
+    /// One JSON object for each line, with the time.
+    Json,
+}
 
 /// How many lines of each kind wait for a reader of standard error.
 const QUEUE: usize = 500;
@@ -295,8 +302,9 @@ where
 
 #[cfg(test)]
 mod tests {
+    use veriplex_files::terminal_quoting::is_printable;
+
     use super::*;
-    use crate::terminal_quoting::is_printable;
 
     /// Takes what is written while it is not locked.
     #[derive(Clone, Default)]

@@ -13,11 +13,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::error;
+use veriplex_files::error::Error;
+use veriplex_files::socket_file::SocketFile;
 
 use super::pending::Source;
 use super::relay::Checked;
-use crate::error::Error;
-use crate::socket_file::SocketFile;
 
 /// How long after its last data a connection is asked whether its other end still exists.
 const KEEPALIVE: Duration = Duration::from_mins(1);
@@ -25,8 +25,11 @@ const KEEPALIVE: Duration = Duration::from_mins(1);
 /// `HOST:PORT`, `unix:PATH`, or `systemd:NAME`, which is only for listening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
+    /// `HOST:PORT`.
     Tcp(String),
+    /// A path.
     Unix(PathBuf),
+    /// The name that a unit gives a socket which systemd passes.
     Systemd(String),
 }
 
@@ -54,6 +57,10 @@ impl fmt::Display for Address {
 
 impl Address {
     /// Where connections go: `HOST:PORT` or `unix:PATH`.
+    ///
+    /// # Errors
+    ///
+    /// For anything else.
     pub fn destination(text: &str) -> Result<Self, &'static str> {
         let address = Self::from(text);
         let is_destination = match &address {
@@ -71,6 +78,7 @@ impl Address {
     }
 
     /// The same, with a path in this folder if it is not absolute.
+    #[must_use]
     pub fn relative_to(self, folder: &Path) -> Self {
         match self {
             Self::Unix(path) => Self::Unix(folder.join(path)),
@@ -78,7 +86,7 @@ impl Address {
         }
     }
 
-    pub async fn connect(&self, carries: Carries, limit: Duration) -> io::Result<Socket> {
+    pub(super) async fn connect(&self, carries: Carries, limit: Duration) -> io::Result<Socket> {
         let deadline = Instant::now() + limit;
         match self {
             Self::Tcp(address) => {
@@ -150,6 +158,10 @@ impl Carries {
 }
 
 /// Makes the close of a connection a reset, whoever closes it: the system, if this process is killed.
+///
+/// # Errors
+///
+/// The system's.
 pub fn cut_is_reset(socket: &SockRef<'_>) -> io::Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
@@ -164,9 +176,10 @@ async fn lookup(address: &str) -> io::Result<Vec<SocketAddr>> {
 }
 
 /// The sockets that systemd has passed, with the names that their units give them.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Passed(Vec<(String, PassedSocket)>);
 
+#[derive(Debug)]
 enum PassedSocket {
     Tcp(std::net::TcpListener),
     Unix(std::os::unix::net::UnixListener),
@@ -174,6 +187,10 @@ enum PassedSocket {
 
 impl Passed {
     /// Takes them; once, before there are threads, since it changes the environment.
+    ///
+    /// # Errors
+    ///
+    /// If one of them does not listen.
     pub fn take() -> Result<Self, Error> {
         let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
         // What others have left in the environment means nothing here.
@@ -215,7 +232,7 @@ impl Passed {
         Ok(Self(passed))
     }
 
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{MissedTickBehavior, interval};
-use veriplex_tunnel::Stream;
+
+use crate::Stream;
 
 /// How much is read of a connection at a time: what a tunnel takes at once.
 const PIECE_LEN: usize = 1 << 16;
@@ -18,29 +19,41 @@ const CHECK: Duration = Duration::from_secs(10);
 
 /// Something whose other end may go without a read or a write that tells.
 pub trait Checked {
-    /// An error that none has told yet.
+    /// Fails with an error that none has told yet.
+    ///
+    /// # Errors
+    ///
+    /// That one.
     fn check(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
 /// Bytes into the tunnel and out of it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Bytes {
+    /// Into it.
     pub sent: AtomicU64,
+    /// Out of it.
     pub received: AtomicU64,
 }
 
 /// Why relaying stopped: which side failed.
 #[derive(Debug)]
 pub enum Failure {
+    /// The connection.
     Connection(io::Error),
+    /// The tunnel.
     Tunnel(io::Error),
 }
 
 /// Relays until both directions have ended. Only a verified end of the tunnel shuts the connection down, and only an end of
 /// the connection the tunnel. If one fails, the caller drops both. A side is read until its end: after that, its errors are
 /// looked for.
+///
+/// # Errors
+///
+/// The first of either side.
 pub async fn relay<P, S>(plain: &mut P, tunnel: &mut Stream<S>, bytes: &Bytes) -> Result<(), Failure>
 where
     P: AsyncRead + AsyncWrite + Checked + Unpin,
@@ -201,9 +214,9 @@ mod tests {
     use tokio::time::timeout;
     use veriplex::hybrid::PrivateKey;
     use veriplex::{label, os_rng};
-    use veriplex_tunnel::{Config, accept, connect};
 
     use super::*;
+    use crate::{Config, accept, connect};
 
     /// Has nothing to read, and passes nothing on before a flush, as standard output.
     #[derive(Default)]

@@ -1,0 +1,44 @@
+//! A server to try tunnels with.
+
+use std::sync::Arc;
+
+use tokio::io::AsyncWriteExt;
+use tokio::sync::Semaphore;
+use tracing::info;
+use veriplex_files::error::Error;
+
+use super::log::{Format, Log};
+use super::runtime::runtime;
+use super::socket::{Address, Carries, Listener};
+
+/// Gives back what it is sent, to a few at a time, for ever.
+///
+/// # Errors
+///
+/// If it cannot listen, or start its threads.
+pub fn echo(address: &str, quiet: bool) -> Result<(), Error> {
+    Log::start(Format::Text, quiet).map_err(|error| Error::io("threads", error))?;
+    runtime()?.block_on(async {
+        let failed = |error| Error::io(address, error);
+        let listener = match Address::from(address) {
+            Address::Unix(path) => Listener::bind_unix(&path),
+            address => Listener::bind_tcp(&address.to_string(), Carries::Data).await,
+        };
+        let listener = listener.map_err(failed)?;
+        info!("listening on {}", listener.name().map_err(failed)?);
+        let places = Arc::new(Semaphore::new(100));
+        loop {
+            let client = listener.accept().await;
+            let Ok(place) = places.clone().try_acquire_owned() else {
+                continue;
+            };
+            tokio::spawn(async move {
+                let (mut reader, mut writer) = tokio::io::split(client.socket);
+                if tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
+                    let _ = writer.shutdown().await;
+                }
+                drop(place);
+            });
+        }
+    })
+}

@@ -1,0 +1,500 @@
+//! A tunnel as a service of Linux and other Unixes: sockets on both sides, peers by a list, limits, metrics and a log.
+//!
+//! [`serve`] runs an end, as [`Settings`] say; [`pipe`] takes one connection to a server. This module is exempt from the
+//! semantic versioning of the crate. Its errors and its log are those of the program `veriplex`.
+
+mod echo;
+mod failed;
+mod listeners;
+mod log;
+mod metrics;
+mod notify;
+mod open;
+mod pending;
+mod pipe;
+pub mod proxy;
+pub mod relay;
+mod runtime;
+mod settings;
+mod socket;
+
+use std::future::Future;
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+use tracing::{error, info, warn};
+use veriplex::hybrid::{Fingerprint, PrivateKey};
+use veriplex::label;
+use veriplex_files::error::Error;
+use veriplex_files::terminal_quoting::quoted;
+
+pub use self::echo::echo;
+use self::failed::{CLOSED, Failed};
+pub use self::listeners::Listeners;
+pub use self::log::Format;
+use self::log::Log;
+use self::metrics::{Metrics, Reason};
+use self::notify::notify;
+use self::open::{OfPeer, Open, OpenPlace};
+pub use self::pending::Limits;
+use self::pending::{Pending, Place};
+pub use self::pipe::pipe;
+use self::relay::relay;
+use self::runtime::runtime;
+pub use self::settings::{Allowed, Listening, Proxy, Role, Settings};
+pub use self::socket::{Address, Passed, cut_is_reset};
+use self::socket::{Carries, Client, Listener, Socket};
+use crate::{Config, Stream};
+
+const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
+
+/// What the connections of one process share.
+struct Tunnel {
+    key: PrivateKey,
+    settings: RwLock<Arc<Settings>>,
+    /// Those in their handshake, and those whose proxy has not said where they come from.
+    pending: Arc<Pending>,
+    unnamed: Arc<Pending>,
+    open: Arc<Open>,
+    log: Log,
+    metrics: Metrics,
+}
+
+impl Tunnel {
+    fn settings(&self) -> Arc<Settings> {
+        self.settings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn failed(&self, source: &str, failed: Failed) {
+        let Failed {
+            reason,
+            peer,
+            claimed,
+            why,
+        } = failed;
+        self.metrics.fail(reason);
+        let reason = reason.name();
+        if let Some(peer) = peer {
+            warn!(source, peer, reason, "{why}");
+        } else {
+            let claimed = claimed.map(|fingerprint| fingerprint.to_string());
+            warn!(source, reason, claimed, "{why}");
+        }
+    }
+}
+
+impl Settings {
+    fn warn_without_peers(&self) {
+        if let Role::Server { allowed, .. } = &self.role
+            && allowed.is_empty()
+        {
+            warn!("no peers are configured: every client is refused");
+        }
+    }
+
+    /// Connects to where connections go.
+    async fn dial(&self) -> Result<Socket, Failed> {
+        let [_, carries] = self.role.carries();
+        let connected = self.connect.connect(carries, self.timeout).await;
+        connected.map_err(|why| Failed::new(Reason::Unreachable, format!("{}: {why}", self.connect)))
+    }
+
+    /// What is listened on there, if anything is.
+    fn listening(&self, address: &Address) -> Option<&Listening> {
+        self.listeners
+            .iter()
+            .find(|listening| listening.address == *address)
+    }
+}
+
+impl Role {
+    /// What is carried by the connections that are taken, and by those that are made.
+    fn carries(&self) -> [Carries; 2] {
+        match self {
+            Self::Server { .. } => [Carries::Records, Carries::Data],
+            Self::Client { .. } => [Carries::Data, Carries::Records],
+        }
+    }
+}
+
+/// A tunnel, and the connection that goes through it.
+struct Opened {
+    tunnel: Stream<Socket>,
+    plain: Socket,
+    peer: String,
+    _place: OpenPlace,
+    _of_peer: Option<OfPeer>,
+}
+
+/// The place of a connection that is pending, and what is ready when it was taken away.
+type Entered<F> = (Place, F);
+
+/// What a connection through a proxy begins with. Without a word of the proxy, it comes from the proxy.
+async fn through_proxy(
+    tunnel: Arc<Tunnel>,
+    settings: Arc<Settings>,
+    limits: Limits,
+    mut client: Client,
+    (place, pushed_out): Entered<impl Future<Output = ()> + Send>,
+) {
+    let read = tokio::select! {
+        read = timeout(settings.timeout, proxy::read(&mut client.socket)) => match read {
+            Ok(Ok(claim)) => Ok(claim),
+            Ok(Err(error)) => Err(format!("from the proxy: {error}")),
+            Err(_) => Err("from the proxy: timed out before its header".into()),
+        },
+        () = pushed_out => Err("evicted before its header: too many pending connections".into()),
+    };
+    drop(place);
+    let proxy = client.name();
+    match read {
+        Ok(claim) => {
+            let (source, name) = match claim {
+                Some(address) => (address.ip().into(), format!("{address} by {proxy}")),
+                None => (client.source(), proxy),
+            };
+            let entered = tunnel.pending.enter(source, limits);
+            let opening = serve_one(tunnel.clone(), settings, client.socket, entered);
+            carry(tunnel, name, opening).await;
+        }
+        Err(why) => tunnel.failed(&proxy, Failed::new(Reason::Proxy, why)),
+    }
+}
+
+async fn serve_one(
+    tunnel: Arc<Tunnel>,
+    settings: Arc<Settings>,
+    socket: Socket,
+    (place, pushed_out): Entered<impl Future<Output = ()> + Send>,
+) -> Result<Opened, Failed> {
+    let Role::Server { max_per_peer, .. } = &settings.role else {
+        unreachable!("only a server serves")
+    };
+    // On the list of now: it may have been read again since this connection was taken.
+    let name_of = |fingerprint: &Fingerprint| match &tunnel.settings().role {
+        Role::Server { allowed, .. } => allowed.name(fingerprint).map(ToOwned::to_owned),
+        Role::Client { .. } => None,
+    };
+    let claimed = OnceLock::new();
+    let accepting = crate::accept(socket, &CONFIG, &tunnel.key, |peer| {
+        name_of(claimed.get_or_init(|| peer.fingerprint())).is_some()
+    });
+    let accepted = tokio::select! {
+        accepted = timeout(settings.timeout, accepting) => match accepted {
+            Ok(accepted) => accepted.map_err(Failed::from),
+            Err(_) => Err(Failed::new(Reason::Timeout, "handshake timed out")),
+        },
+        () = pushed_out => Err(Failed::new(Reason::PushedOut, "evicted before its handshake: too many pending connections")),
+    };
+    let stream = accepted.map_err(|failed| Failed {
+        claimed: claimed.get().copied(),
+        ..failed
+    })?;
+    drop(place);
+    let fingerprint = stream.peer().fingerprint();
+    // The proof may have taken long.
+    let peer = name_of(&fingerprint).ok_or_else(|| Failed {
+        claimed: Some(fingerprint),
+        ..crate::Error::Refused.into()
+    })?;
+    let opening = async {
+        let of_peer = tunnel.open.enter_as(fingerprint, *max_per_peer)?;
+        let place = tunnel.open.enter(settings.max_connections)?;
+        Ok((of_peer, place, settings.dial().await?))
+    };
+    match opening.await {
+        Ok((of_peer, place, plain)) => Ok(Opened {
+            tunnel: stream,
+            plain,
+            peer,
+            _place: place,
+            _of_peer: Some(of_peer),
+        }),
+        // The peer has proved who it is. All of these are the same to it: a cut.
+        Err(failed) => Err(Failed {
+            peer: Some(peer),
+            ..failed
+        }),
+    }
+}
+
+/// Takes its place when it is called, not when it is first polled: in the order of arrival.
+fn connect_one(
+    tunnel: Arc<Tunnel>,
+    settings: Arc<Settings>,
+    plain: Socket,
+) -> impl Future<Output = Result<Opened, Failed>> + Send {
+    let place = tunnel.open.enter(settings.max_connections);
+    async move {
+        let Role::Client { peer } = &settings.role else {
+            unreachable!("only a client connects")
+        };
+        let opening = async {
+            let place = place?;
+            let socket = settings.dial().await?;
+            let connecting = crate::connect(socket, &CONFIG, &tunnel.key, peer);
+            let stream = timeout(settings.timeout, connecting)
+                .await
+                .map_err(|_| Failed::new(Reason::Timeout, "handshake timed out"))??;
+            Ok((stream, place))
+        };
+        match opening.await {
+            Ok((stream, place)) => Ok(Opened {
+                tunnel: stream,
+                plain,
+                peer: peer.fingerprint().to_string(),
+                _place: place,
+                _of_peer: None,
+            }),
+            Err(mut failed @ Failed { .. }) => {
+                if matches!(failed.reason, Reason::Closed) {
+                    failed.why += CLOSED;
+                }
+                Err(failed)
+            }
+        }
+    }
+}
+
+/// Tells [`serve`] what to do meanwhile.
+#[derive(Debug)]
+pub struct Handle {
+    reload: mpsc::UnboundedSender<()>,
+    stop: mpsc::UnboundedSender<()>,
+}
+
+impl Handle {
+    /// Lets it read its settings again.
+    pub fn reload(&self) {
+        let _ = self.reload.send(());
+    }
+
+    /// Lets it take no more connections, and end with the last of them; the second time, at once.
+    pub fn stop(&self) {
+        let _ = self.stop.send(());
+    }
+}
+
+/// Takes connections until it is stopped; nothing that happens to one of them ends the others.
+///
+/// `read` reads the settings again; `handled` installs handlers of signals, which use its argument. The log is that of the process, on
+/// standard error; with `quiet`, it has only warnings.
+///
+/// # Errors
+///
+/// If it cannot listen, or start its threads.
+pub fn serve(
+    mut listeners: Listeners,
+    key: PrivateKey,
+    settings: Settings,
+    read: impl Fn() -> Result<Settings, Error>,
+    quiet: bool,
+    handled: impl FnOnce(Handle) -> io::Result<()>,
+) -> Result<(), Error> {
+    let settings = Arc::new(settings);
+    let tunnel = Arc::new(Tunnel {
+        key,
+        settings: RwLock::new(settings.clone()),
+        pending: Arc::default(),
+        unnamed: Arc::default(),
+        open: Arc::default(),
+        log: Log::start(settings.log, quiet).map_err(|error| Error::io("threads", error))?,
+        metrics: Metrics::default(),
+    });
+    let runtime = runtime()?;
+    let result = runtime.block_on(async {
+        let (reload, mut reloads) = mpsc::unbounded_channel();
+        let (stop, mut stops) = mpsc::unbounded_channel();
+        handled(Handle { reload, stop }).map_err(|error| Error::io("signals", error))?;
+        let mut metrics = None;
+        let serving = async {
+            let prepared = listeners.prepare(&settings).await?;
+            if let Some(path) = &settings.metrics {
+                let listener = Listener::bind_unix(path).map_err(|error| Error::io(&quoted(path), error))?;
+                metrics = Some(tokio::spawn(show_metrics(tunnel.clone(), listener)));
+            }
+            listeners.change(&tunnel, prepared, &settings.listeners).await;
+            settings.warn_without_peers();
+            notify("READY=1");
+            while reloads.recv().await.is_some() {
+                notify("RELOADING=1");
+                change(&tunnel, &read, &mut listeners).await;
+                notify("READY=1");
+            }
+            Ok::<_, Error>(())
+        };
+        // At any time: to look a name up may take long.
+        tokio::select! {
+            served = serving => served?,
+            _ = stops.recv() => {}
+        }
+        notify("STOPPING=1");
+        info!("stopping; {} connections are open", tunnel.open.len());
+        let grace = tunnel.settings().grace;
+        let mut open = tunnel.open.all.subscribe();
+        let last = async {
+            listeners.stop().await;
+            // The sender is there as long as the tunnel.
+            let _ = open.wait_for(|len| *len == 0).await;
+        };
+        tokio::select! {
+            _ = timeout(grace, last) => {}
+            _ = stops.recv() => {}
+        }
+        let cut = tunnel.open.len();
+        if cut > 0 {
+            warn!("{cut} connections were cut");
+        }
+        if let Some(metrics) = metrics {
+            // Its listener removes the socket.
+            metrics.abort();
+            let _ = metrics.await;
+        }
+        Ok(())
+    });
+    runtime.shutdown_background();
+    tunnel.log.finish();
+    result
+}
+
+/// Reads the settings again, and changes the listeners. Connections stay. If anything fails, everything stays as it was.
+async fn change(
+    tunnel: &Arc<Tunnel>,
+    read: &impl Fn() -> Result<Settings, Error>,
+    listeners: &mut Listeners,
+) {
+    let read = async {
+        let settings = read()?;
+        let prepared = listeners.prepare(&settings).await?;
+        Ok::<_, Error>((Arc::new(settings), prepared))
+    };
+    match read.await {
+        Ok((settings, prepared)) => {
+            let old = std::mem::replace(
+                &mut *tunnel.settings.write().unwrap_or_else(PoisonError::into_inner),
+                settings.clone(),
+            );
+            listeners.change(tunnel, prepared, &settings.listeners).await;
+            settings.warn_without_peers();
+            for (name, is_same) in [
+                ("key-file", old.key_file == settings.key_file),
+                ("metrics", old.metrics == settings.metrics),
+                ("log", old.log == settings.log),
+            ] {
+                if !is_same {
+                    warn!("a change of {name} takes effect only after a restart");
+                }
+            }
+            info!("reloaded the settings and the list of peers");
+        }
+        Err(error) => error!("reload failed, the old settings remain: {error}"),
+    }
+}
+
+/// Takes the connections of a listener. `stopped` is the first parameter, and so dropped last: by then the listener has
+/// removed its file.
+async fn take(mut stopped: watch::Receiver<()>, tunnel: Arc<Tunnel>, listener: Listener, address: Address) {
+    loop {
+        let client = tokio::select! {
+            client = listener.accept() => client,
+            _ = stopped.changed() => return,
+        };
+        tunnel.metrics.accepted.fetch_add(1, Ordering::Relaxed);
+        let (tunnel, settings) = (tunnel.clone(), tunnel.settings());
+        // The settings have changed, and this listener is about to stop.
+        let Some(listening) = settings.listening(&address) else {
+            continue;
+        };
+        // It takes its place here, not when its task first runs: in the order of arrival.
+        match (&settings.role, listening.proxies.clone()) {
+            (Role::Client { .. }, _) => {
+                let name = client.name();
+                let opening = connect_one(tunnel.clone(), settings, client.socket);
+                tokio::spawn(carry(tunnel, name, opening));
+            }
+            (Role::Server { pending, .. }, None) => {
+                let name = client.name();
+                let entered = tunnel.pending.enter(client.source(), *pending);
+                let opening = serve_one(tunnel.clone(), settings, client.socket, entered);
+                tokio::spawn(carry(tunnel, name, opening));
+            }
+            (Role::Server { pending, .. }, Some(proxies)) => {
+                let ip = client.address.map(|address| address.ip());
+                if !proxies.iter().any(|proxy| proxy.includes(ip)) {
+                    let why = "not a proxy of this listener";
+                    tunnel.failed(&client.name(), Failed::new(Reason::Proxy, why));
+                    continue;
+                }
+                let limits = *pending;
+                // All of a proxy's come from the proxy, until it has said more.
+                let all = Limits {
+                    per_source: limits.all,
+                    ..limits
+                };
+                let entered = tunnel.unnamed.enter(client.source(), all);
+                tokio::spawn(through_proxy(tunnel, settings, limits, client, entered));
+            }
+        }
+    }
+}
+
+/// Opens a connection, and relays until it ends.
+async fn carry(tunnel: Arc<Tunnel>, source: String, opening: impl Future<Output = Result<Opened, Failed>>) {
+    let metrics = &tunnel.metrics;
+    let mut opened = match opening.await {
+        Ok(opened) => opened,
+        Err(failed) => return tunnel.failed(&source, failed),
+    };
+    let peer = &*opened.peer;
+    metrics.opened.fetch_add(1, Ordering::Relaxed);
+    info!(source, peer, "open");
+    let start = Instant::now();
+    let result = relay(&mut opened.plain, &mut opened.tunnel, &metrics.bytes).await;
+    metrics.closed.fetch_add(1, Ordering::Relaxed);
+    let (sent, received) = opened.tunnel.renewals();
+    let renewals = sent + received;
+    metrics.renewals.fetch_add(renewals, Ordering::Relaxed);
+    match result {
+        Ok(()) => {
+            let seconds = start.elapsed().as_secs();
+            info!(source, peer, seconds, renewals, "closed");
+        }
+        Err(failure) => {
+            let failed = Failed {
+                peer: Some(opened.peer),
+                ..failure.into()
+            };
+            tunnel.failed(&source, failed);
+        }
+    }
+}
+
+/// How much of what is asked for the counters is read.
+const MAX_REQUEST_LEN: u64 = 1 << 16;
+
+/// Answers whoever connects, whatever is asked, as a server of HTTP.
+async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener) {
+    loop {
+        let Client { mut socket, .. } = listener.accept().await;
+        let pending = tunnel.pending.len() + tunnel.unnamed.len();
+        let text = tunnel
+            .metrics
+            .text(pending, tunnel.open.len(), tunnel.log.dropped());
+        let head = "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\r\n";
+        let answer = async {
+            socket.write_all(format!("{head}{text}").as_bytes()).await?;
+            socket.shutdown().await?;
+            // What was asked, to its end: a socket that closes before it was read is a reset.
+            tokio::io::copy(&mut socket.take(MAX_REQUEST_LEN), &mut tokio::io::sink()).await
+        };
+        let _ = timeout(Duration::from_secs(1), answer).await;
+    }
+}
