@@ -159,7 +159,7 @@ features: ## check: check many sets of features, each fixed backend, and bare ta
 	@STRICT= scripts/bare-targets
 
 publish-dry-run: ## release: package the published crates in order, up to the upload
-	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-files -p veriplex-tunnel -p veriplex-cli -p veriplex-audit
+	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-files -p veriplex-disk -p veriplex-tunnel -p veriplex-cli -p veriplex-audit
 	$(CARGO) publish --dry-run --no-verify --manifest-path rust/store/Cargo.toml --config 'patch.crates-io.veriplex.path="$(CURDIR)"'
 
 fresh-root: ## release: run the quick start of the README in a fresh Debian 12 and 13 (root, debootstrap)

@@ -11,16 +11,16 @@ use std::io::{self, Read, Write};
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use veriplex::Key;
-use veriplex_cli::crypt::Secret;
-use veriplex_cli::disk::Direction;
-use veriplex_cli::disk::convert::{self, Part, Storage};
-use veriplex_cli::disk::copy::{self, How};
-use veriplex_cli::disk::header::{self, Disk, Geometry, Header};
-use veriplex_cli::disk::image::Access;
-use veriplex_cli::disk::nbd::{self, Stream};
-use veriplex_cli::disk::serve::Export;
-use veriplex_fuzz::Change;
+use veriplex_disk::Direction;
+use veriplex_disk::convert::{self, Part, Storage};
+use veriplex_disk::copy::{self, How};
+use veriplex_disk::header::{self, Disk, Geometry, Header};
+use veriplex_disk::image::Access;
+use veriplex_disk::nbd::{self, Stream};
+use veriplex_disk::serve::Export;
+use veriplex_files::crypt::Secret;
 use veriplex_files::error::Error;
+use veriplex_fuzz::Change;
 
 /// An image, and which part of it is encrypted.
 #[derive(Arbitrary, Clone, Copy, Debug)]

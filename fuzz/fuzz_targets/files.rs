@@ -15,12 +15,12 @@ use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc, rand_core::Generator};
 use veriplex::seekable::Seekable;
 use veriplex::{Key, Label, hybrid, label, siv::Siv};
-use veriplex_cli::crypt::{Job, Kind as Files, Make, Range, Secret};
-use veriplex_cli::files::{Input, Output};
 use veriplex_cli::keys::{self, Named, Private};
 use veriplex_cli::{checksum_list, encrypted, password, sealed};
-use veriplex_fuzz::{Change, Data};
+use veriplex_files::crypt::{Job, Kind as Files, Make, Range, Secret};
 use veriplex_files::error::{Error, Status};
+use veriplex_files::files::{Input, Output};
+use veriplex_fuzz::{Change, Data};
 
 #[derive(Arbitrary, Debug)]
 struct Case {

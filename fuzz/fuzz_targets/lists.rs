@@ -18,9 +18,9 @@ use veriplex_cli::command::parse_key;
 use veriplex_cli::keys::{self, Private, Public};
 use veriplex_cli::signature::{self, Signers};
 use veriplex_cli::tunnel::allow;
-use veriplex_fuzz::{Change, element, scalar};
 use veriplex_files::error::Status;
 use veriplex_files::terminal_quoting::is_printable;
+use veriplex_fuzz::{Change, element, scalar};
 
 #[derive(Arbitrary, Debug)]
 enum Case {

@@ -323,6 +323,7 @@ fn modules_do_not_use_each_other_in_circles() {
     for folder in [
         "rust/src",
         "rust/cli/src",
+        "rust/disk/src",
         "rust/files/src",
         "rust/store/src",
         "rust/tunnel/src",

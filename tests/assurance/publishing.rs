@@ -10,9 +10,10 @@ use serde::Deserialize;
 use veriplex_assurance::evidence::{files_under, read, root};
 
 /// The published crates, in the order in which they are published, and their folders.
-const CRATES: [(&str, &str); 5] = [
+const CRATES: [(&str, &str); 6] = [
     ("veriplex", ""),
     ("veriplex-files", "rust/files"),
+    ("veriplex-disk", "rust/disk"),
     ("veriplex-tunnel", "rust/tunnel"),
     ("veriplex-cli", "rust/cli"),
     ("veriplex-audit", "proofs/audit"),
@@ -245,6 +246,7 @@ fn packaged_pages_have_absolute_links() {
         "README.md",
         "CHANGELOG.md",
         "rust/cli/README.md",
+        "rust/disk/README.md",
         "rust/files/README.md",
         "rust/tunnel/README.md",
         "proofs/audit/README.md",

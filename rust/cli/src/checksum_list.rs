@@ -15,12 +15,12 @@ use veriplex::mac::Mac;
 use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, label, with_wiped_stack};
 use veriplex_files::error::{Error, Status, warn};
+use veriplex_files::files::{CHUNK, Input, claim_stdout, stdout};
+use veriplex_files::folder::{Kind as Found, walk};
+use veriplex_files::places::is_stdio;
 use veriplex_files::terminal_quoting::quoted;
+use veriplex_files::text::{open_regular, wrong_encoding};
 
-use crate::files::{CHUNK, Input, claim_stdout, stdout};
-use crate::folder::{Kind as Found, walk};
-use crate::places::is_stdio;
-use crate::text::{open_regular, wrong_encoding};
 use crate::tree_hash::{self, Room, each_piece};
 
 /// Longer lines are malformed: a list need not fit in memory.

@@ -19,19 +19,17 @@ use signal_hook::consts::SIGXFSZ;
 use veriplex::digest::Digest;
 use veriplex::keys::PublicKey;
 use veriplex::mhf::Mhf;
+use veriplex_files::crypt::{Job, Kind, Make, Range, Secret, is_in_folder};
 use veriplex_files::error::{EXIT_STATUSES, Error, Status, warn};
+use veriplex_files::files::{Input, Output};
 use veriplex_files::terminal_quoting;
+use veriplex_files::{descriptors, files, places, text};
 
-use crate::crypt::{Job, Kind, Make, Range, Secret, is_in_folder};
-use crate::files::{Input, Output};
 use crate::keys::Private;
 use crate::sealed::Receivers;
 use crate::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
 use crate::signature::Signers;
-use crate::{
-    checksum_list, descriptors, encrypted, examples, files, keys, levels, pages, password, places, sealed,
-    signature, text, tunnel,
-};
+use crate::{checksum_list, encrypted, examples, keys, levels, pages, password, sealed, signature, tunnel};
 
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (backend {})", env!("CARGO_PKG_VERSION"), veriplex::backend()));

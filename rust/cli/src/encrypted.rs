@@ -13,11 +13,12 @@ use std::io::Write;
 
 use veriplex::siv::Siv;
 use veriplex::{Key, TAG_LEN, label};
+use veriplex_files::crypt::{
+    Content, Kind, Range, SALT_LEN, Secret, check_cost, other_version, random, read_array, stretch,
+};
 use veriplex_files::error::Error;
+use veriplex_files::files::{Input, Output};
 
-use crate::crypt::{Content, Kind, Range, SALT_LEN, Secret, other_version, random, read_array};
-use crate::files::{Input, Output};
-use crate::password;
 use crate::segments::Segments;
 
 const KEY: u8 = 1;
@@ -34,7 +35,7 @@ pub fn encrypt(input: Input, output: Output, secret: &Secret, cost: u8) -> Resul
         Secret::Password(password) => {
             let mut header = Kind::Encrypted.header(PASSWORD);
             header.push(cost);
-            stretched = password::stretch(password, cost, &salt)?;
+            stretched = stretch(password, cost, &salt)?;
             (header, &stretched)
         }
     };
@@ -66,11 +67,11 @@ pub fn decrypt(
         }
         (PASSWORD, Secret::Password(password)) => {
             let [cost] = read_array(&mut input, "encrypted")?;
-            password::check_cost(&input.name, cost, max_cost)?;
+            check_cost(&input.name, cost, max_cost)?;
             let [content] = read_array(&mut input, "encrypted")?;
             header.extend([cost, content]);
             let salt = read_array(&mut input, "encrypted")?;
-            stretched = password::stretch(password, cost, &salt)?;
+            stretched = stretch(password, cost, &salt)?;
             (&stretched, salt, "wrong password, or damaged header")
         }
         (DETERMINISTIC, Secret::Key(key)) => return decrypt_deterministic(input, output, key, range),

@@ -43,15 +43,15 @@ use veriplex::kdf::Kdf;
 use veriplex::sig::{self, Signature};
 use veriplex::siv::Siv;
 use veriplex::{Key, Label, TAG_LEN, hybrid, keys, label, with_wiped_stack};
+use veriplex_files::crypt::{Password, random, stretch_in};
 use veriplex_files::error::{Error, Status};
+use veriplex_files::files::{self, Existing, Output, Readers};
+use veriplex_files::places::{is_same, is_stdio};
 use veriplex_files::terminal_quoting::{quoted, visible};
+use veriplex_files::text;
 use zeroize::Zeroizing;
 
-use crate::crypt::random;
-use crate::files::{self, Existing, Output, Readers};
-use crate::password::{self, Password, Source};
-use crate::places::{is_same, is_stdio};
-use crate::text;
+use crate::password::{self, Source};
 
 const SYMMETRIC: &str = "veriplex-key-v1";
 const PRIVATE: &str = "veriplex-private-key-v1";
@@ -164,7 +164,7 @@ impl Private {
 }
 
 fn protecting(password: &Password, header: &[u8]) -> Result<Siv, Error> {
-    let key = password::stretch_in(
+    let key = stretch_in(
         label!("veriplex.key.password.v1"),
         password,
         header[0],

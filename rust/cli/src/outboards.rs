@@ -15,10 +15,10 @@ use std::path::Path;
 use veriplex::digest::Digest;
 use veriplex::tree::outboard::{Reader, Writer, outboard_len};
 use veriplex::tree::{CHUNK_LEN, Tree};
+use veriplex_files::crypt::read_array;
 use veriplex_files::error::Error;
+use veriplex_files::files::{Existing, Input, Output, Readers};
 
-use crate::crypt::read_array;
-use crate::files::{Existing, Input, Output, Readers};
 use crate::tree_hash::{PIECE, Room, each_piece};
 
 const HEADER: &[u8; 9] = b"VPX-TREE\x01";

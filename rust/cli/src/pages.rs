@@ -7,10 +7,10 @@ use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use veriplex_files::error::{EXIT_STATUSES, Error};
+use veriplex_files::files::{Existing, Output, Readers, stdout};
 use veriplex_files::terminal_quoting::quoted;
 
 use crate::examples;
-use crate::files::{Existing, Output, Readers, stdout};
 use crate::keys;
 
 /// Prints what a shell needs to complete command lines.

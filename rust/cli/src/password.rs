@@ -11,16 +11,14 @@ use std::path::{Path, PathBuf};
 
 use password_hash::phc::PasswordHash;
 use password_hash::{PasswordHasher, PasswordVerifier};
-use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc};
-use veriplex::{Key, Label, label};
+use veriplex::{Label, label};
+use veriplex_files::crypt::{Password, check_cost, random};
 use veriplex_files::error::{Error, Status, warn};
+use veriplex_files::files::{Ended, stdout};
 use veriplex_files::terminal_quoting::quoted;
+use veriplex_files::{temporary, terminal, text};
 use zeroize::Zeroizing;
-
-use crate::crypt::random;
-use crate::files::{Ended, stdout};
-use crate::{temporary, terminal, text};
 
 /// The longest password, in bytes.
 const MAX_LEN: usize = 1024;
@@ -46,9 +44,6 @@ pub fn warn_of_cost(cost: u8) {
         ));
     }
 }
-
-/// A password, wiped on drop.
-pub type Password = Zeroizing<Vec<u8>>;
 
 /// Where a password comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,31 +134,6 @@ fn first_line(path: &Path) -> Result<Password, Error> {
         return Err(too_long(&name));
     }
     Ok(line)
-}
-
-/// Refuses a cost that came from outside, before any work.
-pub fn check_cost(name: &str, cost: u8, max_cost: u8) -> Result<(), Error> {
-    if cost > max_cost {
-        return Err(Error::unverified(
-            name,
-            format_args!("its cost {cost} is above the limit of {max_cost} (--max-cost)"),
-        ));
-    }
-    Ok(())
-}
-
-/// The key of a file.
-pub fn stretch(password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
-    stretch_in(label!("veriplex.file.password.v1"), password, cost, salt)
-}
-
-/// The key in a domain.
-pub fn stretch_in(domain: Label<'_>, password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
-    let mut key = Zeroizing::new([0; Key::<32>::LEN]);
-    Mhf::with_any_cost(domain, cost)
-        .and_then(|mhf| mhf.hash_into(password, salt, key.as_mut_slice()))
-        .map_err(|error| Error::io("password", error))?;
-    Ok(Key::from(*key))
 }
 
 enum Stored {}

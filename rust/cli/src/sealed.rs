@@ -20,11 +20,11 @@ use std::collections::BTreeMap;
 
 use veriplex::hybrid::{self, ENCAPSULATION_LEN, Fingerprint, PrivateKey, PublicKey};
 use veriplex::{Key, Label, TAG_LEN, label};
+use veriplex_files::crypt::{Content, Kind, Range, SALT_LEN, generator, other_version, random, read_array};
 use veriplex_files::error::Error;
+use veriplex_files::files::{Input, Output};
 use zeroize::Zeroizing;
 
-use crate::crypt::{Content, Kind, Range, SALT_LEN, generator, other_version, random, read_array};
-use crate::files::{Input, Output};
 use crate::keys::{self, Named};
 use crate::segments::Segments;
 

@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
+use veriplex_files::crypt::Secret;
 use veriplex_files::error::Error;
+use veriplex_files::places;
 
-use crate::crypt::Secret;
 use crate::keys::{self, Private};
 use crate::password::Source;
-use crate::places;
 
-/// A descriptor, by a name that [`descriptors::take`](crate::descriptors::take) knows.
+/// A descriptor, by a name that [`descriptors::take`](veriplex_files::descriptors::take) knows.
 fn descriptor(number: &str) -> Result<PathBuf, String> {
     match number.parse::<u16>() {
         Ok(0) => Ok("-".into()),

@@ -18,13 +18,13 @@ use veriplex::mac::Mac;
 use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Message, OpenReader, SealWriter, SeekReader, Seekable};
 use veriplex::{Key, TAG_LEN, label};
 use veriplex_files::armor;
+use veriplex_files::crypt::{Content, Range, SALT_LEN, is_end, other_version, read_array};
 use veriplex_files::error::Error;
+use veriplex_files::files::{Input, NewFolder, Output};
+use veriplex_files::folder;
+use veriplex_files::progress::{Counted, Progress};
 use zeroize::Zeroizing;
 
-use crate::crypt::{Content, Range, SALT_LEN, is_end, other_version, read_array};
-use crate::files::{Input, NewFolder, Output};
-use crate::folder;
-use crate::progress::{Counted, Progress};
 use crate::tree_hash::read_exact_at;
 
 /// How much plaintext is written at a time, and above what a file is read in parts: enough for all threads.

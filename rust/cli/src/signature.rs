@@ -16,14 +16,14 @@ use std::time::SystemTime;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label, with_wiped_stack};
+use veriplex_files::crypt::{SIGNATURE_EXTENSION, generator};
 use veriplex_files::error::{Error, Status};
+use veriplex_files::files::{Input, Output, beside};
+use veriplex_files::places::is_stdio;
 use veriplex_files::terminal_quoting::{is_printable, quoted};
+use veriplex_files::text;
 
-use crate::crypt::{SIGNATURE_EXTENSION, generator};
-use crate::files::{Input, Output, beside};
 use crate::keys::Named;
-use crate::places::is_stdio;
-use crate::text;
 
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");
 const PREFIX: &str = "veriplex-signature-v1 ";

@@ -13,10 +13,9 @@ use rayon::prelude::*;
 use veriplex::tree::Tree;
 use veriplex::{Key, label, with_wiped_stack};
 use veriplex_files::error::Error;
+use veriplex_files::files::{Input, read_up_to};
+use veriplex_files::progress::Progress;
 use zeroize::Zeroizing;
-
-use crate::files::{Input, read_up_to};
-use crate::progress::Progress;
 
 /// The hash of the command `sum`.
 pub fn tree(key: Option<&Key>) -> Tree {

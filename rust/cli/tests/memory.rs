@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 use veriplex::{Key, label};
-use veriplex_cli::crypt::{Job, Kind, Make, Range, Secret};
-use veriplex_cli::disk::convert::{self, BATCH, Files, Request};
-use veriplex_cli::disk::image::{Access, Image};
-use veriplex_cli::disk::{Direction, copy};
-use veriplex_cli::files::Input;
 use veriplex_cli::tree_hash::{self, Room};
 use veriplex_cli::{encrypted, outboards};
+use veriplex_disk::convert::{self, BATCH, Files, Request};
+use veriplex_disk::image::{Access, Image};
+use veriplex_disk::{Direction, copy};
+use veriplex_files::crypt::{Job, Kind, Make, Range, Secret};
+use veriplex_files::files::Input;
 
 /// Bytes that all threads have allocated: now, at most, and in all.
 static NOW: AtomicIsize = AtomicIsize::new(0);

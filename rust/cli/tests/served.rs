@@ -14,10 +14,10 @@ use std::process::{Command, Stdio};
 use process::{count, memory};
 use rustix::process::{Pid, Signal, kill_process};
 use veriplex::{Protocol, label};
-use veriplex_cli::crypt::Secret;
-use veriplex_cli::disk::copy::How;
-use veriplex_cli::disk::header::{Disk, Geometry};
-use veriplex_cli::disk::serve::{self, Address};
+use veriplex_disk::copy::How;
+use veriplex_disk::header::{Disk, Geometry};
+use veriplex_disk::serve::{self, Address};
+use veriplex_files::crypt::Secret;
 
 const KEY: [u8; 32] = [7; 32];
 const LEN: usize = 1 << 20;

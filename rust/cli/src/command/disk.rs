@@ -5,21 +5,22 @@ use std::slice;
 
 use clap::builder::PossibleValuesParser;
 use veriplex::with_wiped_stack;
+use veriplex_disk::convert::{self, BATCH, Files, Request};
+use veriplex_disk::copy::{How, Opened, Plan};
+use veriplex_disk::header::{SECTOR_LEN, SECTOR_LENS};
+use veriplex_disk::image::{Access, Image, check_other};
+use veriplex_disk::plain::Plain;
+use veriplex_disk::serve::Address;
+use veriplex_disk::{Direction, EXTENSION, copy, info, serve, table};
+use veriplex_files::crypt::{Job, Range, Secret};
 use veriplex_files::error::{Error, Status};
+use veriplex_files::files::stdout;
+use veriplex_files::places;
 use veriplex_files::terminal_quoting::quoted;
 
 use super::{Cost, MaxCost, Threads};
-use crate::crypt::{Job, Range, Secret};
-use crate::disk::convert::{self, BATCH, Files, Request};
-use crate::disk::copy::{How, Opened, Plan};
-use crate::disk::header::{SECTOR_LEN, SECTOR_LENS};
-use crate::disk::image::{Access, Image, check_other};
-use crate::disk::plain::Plain;
-use crate::disk::serve::Address;
-use crate::disk::{Direction, EXTENSION, copy, info, serve, table};
-use crate::files::stdout;
+use crate::password;
 use crate::secrets::SecretArgs;
-use crate::{password, places};
 
 #[derive(clap::Subcommand)]
 pub enum Command {

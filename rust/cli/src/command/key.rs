@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use veriplex_files::error::{Error, Status};
+use veriplex_files::{files, places};
 
 use super::{Cost, each};
 use crate::keys;
 use crate::password::Source;
 use crate::secrets::PasswordFrom;
-use crate::{files, places};
 
 #[derive(clap::Subcommand)]
 pub enum Command {

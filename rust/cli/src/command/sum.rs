@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use veriplex::digest::Digest;
 use veriplex_files::error::{Error, Status};
+use veriplex_files::files::{self, stdout};
+use veriplex_files::places::{self, is_stdio};
+use veriplex_files::text;
 
 use super::{Sums, Threads};
 use crate::checksum_list::{self, Kind};
-use crate::files::{self, stdout};
 use crate::outboards::{self, Part};
-use crate::places::{self, is_stdio};
 use crate::secrets::KeyFile;
-use crate::{keys, text, tree_hash};
+use crate::{keys, tree_hash};
 
 #[derive(clap::Args)]
 pub struct Args {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use veriplex::hybrid::Fingerprint;
 use veriplex_files::error::Error;
 use veriplex_files::terminal_quoting::quoted;
+use veriplex_files::text;
 use veriplex_tunnel::daemon::Allowed;
 
-use crate::{keys, text};
+use crate::keys;
 
 /// These peers, and those in these files: public keys, or lists of fingerprints; at least one.
 pub fn read(peers: &[Fingerprint], files: &[PathBuf]) -> Result<Allowed, Error> {

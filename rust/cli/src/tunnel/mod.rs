@@ -3,22 +3,20 @@
 pub mod allow;
 pub mod args;
 mod settings;
-mod stdio;
 
 use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use veriplex_files::error::Error;
-use veriplex_tunnel::daemon::{self, Address, Listeners, Passed};
+use veriplex_files::places;
+use veriplex_files::temporary::hand_over;
+use veriplex_tunnel::daemon::{self, Address, Listeners, Passed, Stdio};
 
 pub use self::args::Command;
 use self::args::Server;
 use self::settings::Origin;
-use self::stdio::Stdio;
 use crate::keys::{self, Private};
 use crate::password::Source;
-use crate::places;
-use crate::temporary::hand_over;
 
 /// Runs a command.
 pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
@@ -39,7 +37,7 @@ fn pipe(server: &Server) -> Result<(), Error> {
     let key = read_key()?;
     let limit = Duration::from_secs(server.seconds.into());
     let address = Address::destination(&server.connect).map_err(|why| Error::io(&server.connect, why))?;
-    daemon::pipe(plain, "standard input or output", &address, limit, &key, &peer)
+    daemon::pipe(plain, &address, limit, &key, &peer)
 }
 
 /// Takes connections until a signal.

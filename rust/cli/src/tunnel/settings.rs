@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use veriplex_files::error::Error;
 use veriplex_files::terminal_quoting::quoted;
+use veriplex_files::text;
 use veriplex_tunnel::daemon::{Address, Allowed, Limits, Listening, Proxy, Role, Settings};
 
 use super::allow;
@@ -16,7 +17,6 @@ use super::args::{
 use crate::keys;
 use crate::password::Source;
 use crate::secrets::PrivateKeyFile;
-use crate::text;
 
 /// Where settings come from.
 pub enum Origin<'a> {

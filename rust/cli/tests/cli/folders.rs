@@ -878,7 +878,7 @@ fn folders_that_are_left_have_their_modes() {
     let mut at_end = None;
     let stream = Ends(&bytes[..bytes.len() - 1024], || at_end = Some(modes()));
     let new = File::open(folder.path("new")).unwrap();
-    veriplex_cli::folder::unpack(stream, &new).unwrap();
+    veriplex_files::folder::unpack(stream, &new).unwrap();
     assert_eq!(at_end, Some([0o500, 0o500, 0o700]));
     assert_eq!(modes(), [0o500; 3]);
     for name in ["new/a", "new/c"] {

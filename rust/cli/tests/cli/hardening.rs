@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
-use veriplex_cli::files::{Output as NewFile, Readers};
+use veriplex_files::files::{Output as NewFile, Readers};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! A tunnel as a service of Linux and other Unixes: sockets on both sides, peers by a list, limits, metrics and a log.
 //!
-//! [`serve`] runs an end, as [`Settings`] say; [`pipe`] takes one connection to a server. This module is exempt from the
+//! [`serve`] runs an end, as [`Settings`] say; [`pipe`] passes standard input and output to a server. This module is exempt from the
 //! semantic versioning of the crate. Its errors and its log are those of the program `veriplex`.
 
 mod echo;
@@ -17,6 +17,7 @@ pub mod relay;
 mod runtime;
 mod settings;
 mod socket;
+mod stdio;
 
 use std::future::Future;
 use std::io;
@@ -47,8 +48,9 @@ pub use self::pipe::pipe;
 use self::relay::relay;
 use self::runtime::runtime;
 pub use self::settings::{Allowed, Listening, Proxy, Role, Settings};
-pub use self::socket::{Address, Passed, cut_is_reset};
+pub use self::socket::{Address, Passed};
 use self::socket::{Carries, Client, Listener, Socket};
+pub use self::stdio::Stdio;
 use crate::{Config, Stream};
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));

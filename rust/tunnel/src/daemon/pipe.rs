@@ -1,10 +1,9 @@
-//! One connection to a server.
+//! Standard input and output through a tunnel.
 
 use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use veriplex::hybrid::{PrivateKey, PublicKey};
 use veriplex_files::error::Error;
@@ -12,19 +11,18 @@ use veriplex_files::error::Error;
 use super::CONFIG;
 use super::failed::{CLOSED, Failed};
 use super::metrics::Reason;
-use super::relay::{Bytes, Checked, Failure, relay};
+use super::relay::{Bytes, Failure, relay};
 use super::runtime::runtime;
 use super::socket::{Address, Carries};
+use super::stdio::Stdio;
 
-/// Passes a connection, which has this name in errors, through a tunnel to a server. Connecting and the handshake have so
-/// much time each.
+/// Passes standard input and output through a tunnel to a server. Connecting and the handshake have so much time each.
 ///
 /// # Errors
 ///
 /// If it is not that server, the tunnel was cut, or the system fails.
 pub fn pipe(
-    mut plain: impl AsyncRead + AsyncWrite + Checked + Unpin,
-    name: &str,
+    mut plain: Stdio,
     server: &Address,
     limit: Duration,
     key: &PrivateKey,
@@ -48,7 +46,7 @@ pub fn pipe(
         })?;
         match relay(&mut plain, &mut tunnel, &Bytes::default()).await {
             Ok(()) => Ok(()),
-            Err(Failure::Connection(error)) => Err(Error::write(name, &error)),
+            Err(Failure::Connection(error)) => Err(Error::write("standard input or output", &error)),
             Err(failure) => match Failed::from(failure) {
                 Failed {
                     reason: Reason::Other,

@@ -158,10 +158,6 @@ impl Carries {
 }
 
 /// Makes the close of a connection a reset, whoever closes it: the system, if this process is killed.
-///
-/// # Errors
-///
-/// The system's.
 pub fn cut_is_reset(socket: &SockRef<'_>) -> io::Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }

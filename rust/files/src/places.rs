@@ -9,8 +9,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use veriplex_files::error::Error;
-use veriplex_files::terminal_quoting::quoted;
+use crate::error::Error;
+use crate::terminal_quoting::quoted;
 
 use crate::descriptors;
 use crate::destination::{self, Destination};

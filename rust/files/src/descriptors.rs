@@ -6,8 +6,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use veriplex_files::error::Error;
-use veriplex_files::terminal_quoting::quoted;
+use crate::error::Error;
+use crate::terminal_quoting::quoted;
 
 use crate::destination::{Destination, find_input};
 

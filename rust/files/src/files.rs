@@ -7,23 +7,22 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::access_lists::{has_list, has_list_at};
+use crate::armor;
+use crate::error::Error;
+use crate::terminal_quoting::quoted;
 use rustix::fs::{OFlags, fchown, fcntl_getfl};
-#[cfg(target_os = "linux")]
-use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 use socket2::{SockRef, Type};
 use veriplex::hazmat::RATE;
-use veriplex_files::armor;
-use veriplex_files::error::Error;
-use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use crate::descriptors;
 use crate::destination::{self, Destination, Place};
 use crate::device;
-use crate::disk::marker::Overwritten;
 use crate::folder;
 use crate::open_folders;
+use crate::overwritten::Overwritten;
 use crate::places::{self, Written, check_unwritten, folder_of, is_same, is_stdio, stream};
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
@@ -897,35 +896,6 @@ fn umask() -> u32 {
     let mask = rustix::process::umask(Mode::from_raw_mode(0o077));
     rustix::process::umask(mask);
     mask.as_raw_mode()
-}
-
-/// Whether a file has an access control list, of which the mode tells only a part.
-#[cfg(target_os = "linux")]
-pub fn has_list(file: &File) -> bool {
-    is_list(rustix::fs::fgetxattr(file, LIST, &mut [0; 1][..]))
-}
-
-#[cfg(target_os = "linux")]
-fn has_list_at(path: &Path) -> bool {
-    is_list(rustix::fs::lgetxattr(path, LIST, &mut [0; 1][..]))
-}
-
-#[cfg(target_os = "linux")]
-const LIST: &str = "system.posix_acl_access";
-
-#[cfg(target_os = "linux")]
-fn is_list(found: Result<usize, Errno>) -> bool {
-    !matches!(found, Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_list(_: &File) -> bool {
-    false
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_list_at(_: &Path) -> bool {
-    false
 }
 
 /// A file that appears when it is whole.

@@ -10,20 +10,14 @@
 //!
 //! What belongs there is in the header and in the journal. So whoever has the image knows what it is, whatever its name is.
 
-use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
-
 use veriplex::{TAG_LEN, label};
 use veriplex_files::error::Error;
-use zeroize::Zeroizing;
+use veriplex_files::overwritten::{MAGIC, MARKER_LEN, OVERWRITTEN};
 
 use super::Direction;
-use super::header::{Conversion, Disk, MARKER_LEN, NUMBER_LEN};
+use super::header::{Conversion, Disk, NUMBER_LEN};
 
-const MAGIC: &[u8; 9] = b"VPX-HALF\x01";
 const BEFORE_TAG: usize = MARKER_LEN - TAG_LEN;
-const OVERWRITTEN: u8 = 3;
 
 /// What an image says of its own conversion.
 pub struct Marker {
@@ -107,97 +101,5 @@ impl Marker {
             ""
         };
         Error::usage(name, format_args!("{reason}{but}"))
-    }
-}
-
-/// A block device that is written from its beginning. Until that is done it has a marker, so that no header of a disk that was
-/// there before opens what is left of it.
-pub struct Overwritten {
-    pub file: File,
-    /// What belongs in the place of the marker.
-    first: Zeroizing<[u8; MARKER_LEN]>,
-    /// How many of these bytes are new. Without any there is no marker.
-    held: usize,
-}
-
-impl Overwritten {
-    pub fn new(file: File) -> Self {
-        Self {
-            file,
-            first: Zeroizing::new([0; MARKER_LEN]),
-            held: 0,
-        }
-    }
-
-    /// All is written.
-    pub fn commit(self) -> io::Result<()> {
-        if self.held > 0 {
-            self.file.sync_all()?;
-            self.file.write_all_at(&*self.first, 0)?;
-        }
-        self.file.sync_all()
-    }
-
-    /// There is a marker on the disk when this returns.
-    fn begin(&mut self) -> io::Result<()> {
-        self.file.read_exact_at(&mut *self.first, 0)?;
-        let mut marker = [0; MARKER_LEN];
-        marker[..MAGIC.len()].copy_from_slice(MAGIC);
-        marker[MAGIC.len()] = OVERWRITTEN;
-        self.file.write_all_at(&marker, 0)?;
-        self.file.sync_all()
-    }
-}
-
-impl Write for Overwritten {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.held == MARKER_LEN {
-            return self.file.write(bytes);
-        }
-        if self.held == 0 && !bytes.is_empty() {
-            self.begin()?;
-        }
-        let n = bytes.len().min(MARKER_LEN - self.held);
-        self.first[self.held..][..n].copy_from_slice(&bytes[..n]);
-        self.held += n;
-        self.file.seek(SeekFrom::Start(self.held as u64))?;
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of what is written, nothing is seen at the beginning before all is.
-    #[test]
-    fn a_device_is_marked_until_it_is_written() {
-        let mut file = tempfile::tempfile().unwrap();
-        let old = vec![1; 300];
-        let found = |file: &File| {
-            let mut bytes = vec![0; old.len()];
-            file.read_exact_at(&mut bytes, 0).unwrap();
-            bytes
-        };
-        for lens in [&[][..], &[10], &[7, 43], &[7, 43, 1], &[7, 60, 100], &[300]] {
-            file.write_all_at(&old, 0).unwrap();
-            file.rewind().unwrap();
-            let mut device = Overwritten::new(file.try_clone().unwrap());
-            for &len in lens {
-                device.write_all(&vec![2; len]).unwrap();
-                let marker = Marker::parse(found(&file).first_chunk().unwrap()).unwrap();
-                assert!(marker.direction.is_none());
-            }
-            device.commit().unwrap();
-            let len = lens.iter().sum();
-            assert!(
-                found(&file) == [&vec![2; len][..], &old[len..]].concat(),
-                "{lens:?}"
-            );
-        }
     }
 }

@@ -49,23 +49,22 @@ use std::sync::OnceLock;
 use rustix::fs::OFlags;
 use veriplex::mac::Mac;
 use veriplex::{TAG_LEN, label};
+use veriplex_files::crypt::{Secret, random};
+use veriplex_files::destination::{self, Destination, Place};
 use veriplex_files::error::Error;
+use veriplex_files::files::{Existing, Output, Readers, lock, lock_if_there, read_up_to, sync_folder};
+use veriplex_files::overwritten::MARKER_LEN;
+use veriplex_files::places::is_same;
+use veriplex_files::progress::Progress;
+use veriplex_files::temporary::take_back;
 use veriplex_files::terminal_quoting::quoted;
+use veriplex_files::text;
 use zeroize::Zeroizing;
 
-use super::header::{
-    self, Conversion, Disk, Geometry, Header, MARKER_LEN, NUMBER_LEN, SECTOR_LEN, SECTOR_LENS, State,
-};
+use super::header::{self, Conversion, Disk, Geometry, Header, NUMBER_LEN, SECTOR_LEN, SECTOR_LENS, State};
 use super::image::Image;
 use super::marker::Marker;
 use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
-use crate::crypt::{Secret, random};
-use crate::destination::{self, Destination, Place};
-use crate::files::{Existing, Output, Readers, lock, lock_if_there, read_up_to, sync_folder};
-use crate::places::is_same;
-use crate::progress::Progress;
-use crate::temporary::take_back;
-use crate::text;
 
 const MAGIC: &[u8; 9] = b"VPX-DJNL\x01";
 const HEAD_LEN: usize = MAGIC.len() + header::LEN;

@@ -16,8 +16,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use veriplex::with_wiped_stack;
+use veriplex_files::crypt::Secret;
 use veriplex_files::error::{Error, warn};
 use veriplex_files::socket_file::SocketFile;
+use veriplex_files::temporary::{hand_over, is_ignored};
 use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
@@ -26,8 +28,6 @@ use super::copy::{self, How, Opened};
 use super::header::Geometry;
 use super::image::{self, Access};
 use super::nbd::{self, Device, Stream};
-use crate::crypt::Secret;
-use crate::temporary::{hand_over, is_ignored};
 
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 32;
@@ -560,7 +560,7 @@ mod tests {
     use veriplex::Key;
 
     use super::*;
-    use crate::crypt::Job;
+    use veriplex_files::crypt::Job;
 
     fn served(folder: &Path) -> Arc<Export> {
         let path = folder.join("image");

@@ -35,16 +35,16 @@ use subtle::ConstantTimeEq;
 use veriplex::adiantum::{Adiantum, WideBlockCipher};
 use veriplex::mac::Mac;
 use veriplex::{Key, Label, Protocol, TAG_LEN, label};
+use veriplex_files::crypt::{SALT_LEN, Secret, check_cost, keyed, random, read_array, stretch_in};
 use veriplex_files::error::Error;
+use veriplex_files::files::Input;
+use veriplex_files::overwritten::MARKER_LEN;
+use veriplex_files::progress::Progress;
 use veriplex_files::terminal_quoting::quoted;
+use veriplex_files::text;
 use zeroize::Zeroizing;
 
 use super::Direction;
-use crate::crypt::{SALT_LEN, Secret, keyed, random, read_array};
-use crate::files::Input;
-use crate::password;
-use crate::progress::Progress;
-use crate::text;
 
 const MAGIC: &[u8; 8] = b"VPX-DISK";
 /// Size in bytes of a header.
@@ -55,8 +55,6 @@ const BEFORE_ABOUT: usize = HEAD_LEN + 1 + NUMBER_LEN;
 const ABOUT_LEN: usize = SECTORS * SECTOR_TAG_LEN;
 /// Size in bytes of the number of a conversion.
 pub const NUMBER_LEN: usize = 16;
-/// Size in bytes of a [marker](super::marker): less than any sector.
-pub const MARKER_LEN: usize = 50;
 /// How many sectors have tags in the header.
 const SECTORS: usize = 16;
 pub const SECTOR_TAG_LEN: usize = 8;
@@ -253,7 +251,7 @@ impl Header {
         let wrong = match (self.bytes[MAGIC.len()], secret) {
             (KEY, Secret::Key(_)) => "wrong key, or damaged header",
             (PASSWORD, Secret::Password(_)) => {
-                password::check_cost(name, self.bytes[MAGIC.len() + 1], max_cost)?;
+                check_cost(name, self.bytes[MAGIC.len() + 1], max_cost)?;
                 "wrong password, or damaged header"
             }
             (_, Secret::Key(_)) => {
@@ -318,7 +316,7 @@ impl Disk {
             Secret::Key(key) => key.clone(),
             Secret::Password(password) => {
                 let domain = label!("veriplex.disk.password.v1");
-                password::stretch_in(domain, password, before_salt[MAGIC.len() + 1], salt)?
+                stretch_in(domain, password, before_salt[MAGIC.len() + 1], salt)?
             }
         };
         let mut protocol = keyed(label!("veriplex.disk.v1"), before_salt, &key, salt);

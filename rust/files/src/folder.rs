@@ -12,11 +12,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use crate::error::{Error, warn};
+use crate::terminal_quoting::quoted;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, mkdirat, openat, readlinkat, statat, symlinkat};
 use rustix::io::Errno;
 use tar::{Archive, Builder, Entry, EntryType, Header};
-use veriplex_files::error::{Error, warn};
-use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use crate::open_folders::{OPEN, OpenFolders, names};

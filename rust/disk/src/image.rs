@@ -10,15 +10,16 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::OFlags;
 #[cfg(target_os = "linux")]
 use rustix::{fs::FallocateFlags, io::Errno};
+use veriplex_files::destination::{self, Destination};
+use veriplex_files::device;
 use veriplex_files::error::Error;
+use veriplex_files::files::{Readers, check_unused, lock, lock_if_there, lock_shared};
+use veriplex_files::overwritten::MARKER_LEN;
+use veriplex_files::places::is_stdio;
 use veriplex_files::terminal_quoting::quoted;
 
-use super::header::{Disk, Geometry, MARKER_LEN, SectorTags};
+use super::header::{Disk, Geometry, SectorTags};
 use super::marker::Marker;
-use crate::destination::{self, Destination};
-use crate::device;
-use crate::files::{Readers, check_unused, lock, lock_if_there, lock_shared};
-use crate::places::is_stdio;
 
 /// What an image is opened for.
 #[derive(Clone, Copy, PartialEq, Eq)]

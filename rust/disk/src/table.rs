@@ -6,13 +6,13 @@ use std::path::Path;
 
 use veriplex::Key;
 use veriplex_files::error::Error;
+use veriplex_files::files::{self, Existing, Output, Readers};
 use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use super::copy::Opened;
 use super::header::Geometry;
 use super::image;
-use crate::files::{self, Existing, Output, Readers};
 
 /// dm-crypt counts places and lengths in these.
 const UNIT: u64 = 512;

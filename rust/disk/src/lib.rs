@@ -5,6 +5,15 @@
 //! image begins with a [`marker`]; [`serve`] is a block device for clients of [`nbd`].
 //! Linux's dm-crypt computes the same sectors: [`table`] is for it, and [`plain`] opens what it made.
 
+#![doc(hidden)]
+#![forbid(unsafe_code)]
+// Only a program uses it.
+#![allow(
+    missing_debug_implementations,
+    clippy::len_without_is_empty,
+    clippy::must_use_candidate
+)]
+
 use std::fmt;
 
 pub mod convert;

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 
 use veriplex_files::error::Error;
+use veriplex_files::files::stdout;
 use veriplex_files::terminal_quoting::quoted;
 
 use super::copy;
 use super::image::Image;
 use super::marker::Marker;
-use crate::files::stdout;
 
 /// Prints it, one property in each line.
 pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {

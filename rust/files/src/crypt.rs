@@ -4,47 +4,76 @@ use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::armor;
+use crate::error::{Error, warn};
+use crate::terminal_quoting::quoted;
+use veriplex::mhf::Mhf;
 use veriplex::rand_core::SeedableRng;
 use veriplex::rustcrypto::rand_core::Generator;
 use veriplex::{Key, Label, Protocol, label};
-use veriplex_files::armor;
-use veriplex_files::error::{Error, warn};
-use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use crate::files::{Existing, Input, Output, Readers, beside};
 use crate::places::is_stdio;
 
-pub(crate) const SALT_LEN: usize = 32;
+pub const SALT_LEN: usize = 32;
 /// The extension of a signature; `GnuPG` takes `.sig` for its own.
 pub const SIGNATURE_EXTENSION: &str = "vpsig";
+
+/// A password, wiped on drop.
+pub type Password = Zeroizing<Vec<u8>>;
 
 /// What a file is encrypted with.
 #[derive(Clone)]
 pub enum Secret {
     Key(Key),
-    Password(Zeroizing<Vec<u8>>),
+    Password(Password),
 }
 
 /// Fills the buffer with random numbers of the system.
-pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
+pub fn random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|error| Error::io("random numbers", error))
 }
 
 /// A generator that begins with random numbers of the system. What draws from it cannot fail, as it would if the system did.
-pub(crate) fn generator() -> Result<Generator, Error> {
+pub fn generator() -> Result<Generator, Error> {
     let mut seed = Zeroizing::new([0; 32]);
     random(seed.as_mut_slice())?;
     Ok(Generator::from_seed(*seed))
 }
 
 /// The protocol that this key has with a header and a salt.
-pub(crate) fn keyed(domain: Label<'_>, header: &[u8], key: &Key, salt: &[u8; SALT_LEN]) -> Protocol {
+pub fn keyed(domain: Label<'_>, header: &[u8], key: &Key, salt: &[u8; SALT_LEN]) -> Protocol {
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("header"), header);
     protocol.mix(label!("key"), key.as_bytes());
     protocol.mix(label!("nonce"), salt);
     protocol
+}
+
+/// Refuses a cost that came from outside, before any work.
+pub fn check_cost(name: &str, cost: u8, max_cost: u8) -> Result<(), Error> {
+    if cost > max_cost {
+        return Err(Error::unverified(
+            name,
+            format_args!("its cost {cost} is above the limit of {max_cost} (--max-cost)"),
+        ));
+    }
+    Ok(())
+}
+
+/// The key of a file.
+pub fn stretch(password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
+    stretch_in(label!("veriplex.file.password.v1"), password, cost, salt)
+}
+
+/// The key in a domain.
+pub fn stretch_in(domain: Label<'_>, password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
+    let mut key = Zeroizing::new([0; Key::<32>::LEN]);
+    Mhf::with_any_cost(domain, cost)
+        .and_then(|mhf| mhf.hash_into(password, salt, key.as_mut_slice()))
+        .map_err(|error| Error::io("password", error))?;
+    Ok(Key::from(*key))
 }
 
 /// The kinds of encrypted files.
@@ -159,12 +188,12 @@ pub struct Range {
 }
 
 impl Range {
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.offset == 0 && self.length.is_none()
     }
 
     /// What of the next piece of plaintext, which begins at `at`, is wanted.
-    pub(crate) fn of<'p>(&self, at: u64, piece: &'p [u8]) -> &'p [u8] {
+    pub fn of<'p>(&self, at: u64, piece: &'p [u8]) -> &'p [u8] {
         let place = |wanted: u64| {
             let ahead = wanted.saturating_sub(at);
             usize::try_from(ahead).map_or(piece.len(), |ahead| ahead.min(piece.len()))
@@ -174,7 +203,7 @@ impl Range {
     }
 
     /// There is nothing: not even the end of the plaintext is where the range begins.
-    pub(crate) fn beyond(&self, name: &str, len: u64) -> Error {
+    pub fn beyond(&self, name: &str, len: u64) -> Error {
         Error::usage(
             name,
             format_args!("offset {} is beyond the plaintext of {len} bytes", self.offset),

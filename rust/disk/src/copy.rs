@@ -5,7 +5,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use veriplex::Key;
+use veriplex_files::crypt::{Job, Range, Secret};
+use veriplex_files::destination::{self, Destination, Place};
 use veriplex_files::error::{Error, warn};
+use veriplex_files::files::{Existing, Output, Readers, beside, lock_if_there};
+use veriplex_files::places::{is_same, is_stdio};
+use veriplex_files::progress::Progress;
 use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
@@ -13,11 +18,6 @@ use super::header::{Disk, Geometry, Header, SectorTags, Sectors, State};
 use super::image::{self, Access, Image, check_destination};
 use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
-use crate::crypt::{Job, Range, Secret};
-use crate::destination::{self, Destination, Place};
-use crate::files::{Existing, Output, Readers, beside, lock_if_there};
-use crate::places::{is_same, is_stdio};
-use crate::progress::Progress;
 
 /// How much is written at a time: enough for all cores.
 const PIECE: usize = 1 << 22;

@@ -7,9 +7,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use crate::error::{Error, Status};
+use crate::terminal_quoting::{is_printable, quoted};
 use rustix::fs::OFlags;
-use veriplex_files::error::{Error, Status};
-use veriplex_files::terminal_quoting::{is_printable, quoted};
 use zeroize::Zeroizing;
 
 use crate::files::{self, read_up_to};

@@ -11,11 +11,13 @@ use rustix::fs::{FileType, Stat, fstat};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use veriplex_files::error::Error;
-use veriplex_tunnel::daemon::cut_is_reset;
-use veriplex_tunnel::daemon::relay::Checked;
+use veriplex_files::files::{self, as_socket, check_end};
 
-use crate::files::{self, as_socket, check_end};
+use super::relay::Checked;
+use super::socket::cut_is_reset;
 
+/// Standard input and output.
+#[derive(Debug)]
 pub struct Stdio {
     stdin: tokio::io::Stdin,
     stdout: tokio::io::Stdout,
@@ -27,6 +29,10 @@ pub struct Stdio {
 
 impl Stdio {
     /// From here on, the close of a TCP socket is a reset, until its end is shown.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is closed, or what passes through it could be lost.
     pub fn new() -> Result<Self, Error> {
         if let Some(socket) = as_socket(&io::stdout()) {
             cut_is_reset(&socket).map_err(|error| Error::io("standard output", error))?;

@@ -3,11 +3,11 @@
 //! Headers of LUKS2 are not read: that would take JSON, Argon2id, an anti-forensic splitter and three more crates, for what
 //! `cryptsetup luksDump --dump-volume-key` gives, the key and where the sectors begin.
 
+use veriplex_files::crypt::Secret;
 use veriplex_files::error::Error;
 
 use super::header::Sectors;
 use super::image::Image;
-use crate::crypt::Secret;
 
 /// Where the encrypted part of an image is.
 pub struct Plain {

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::files::has_list;
+use crate::access_lists::has_list;
 
 /// What a path names.
 pub enum Destination {
