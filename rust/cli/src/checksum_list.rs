@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use subtle::ConstantTimeEq;
@@ -337,7 +338,10 @@ pub fn parse(line: &[u8], tag: &str, sum_len: usize, untagged: bool) -> Option<(
         return None;
     }
     let name = if escaped { unescape(name)? } else { name.to_vec() };
-    Some((base16ct::mixed::decode_vec(digits).ok()?, path_of(name)?))
+    Some((
+        base16ct::mixed::decode_vec(digits).ok()?,
+        OsString::from_vec(name).into(),
+    ))
 }
 
 fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
@@ -355,20 +359,6 @@ fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
         });
     }
     Some(name)
-}
-
-#[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)] // elsewhere names are Unicode
-fn path_of(name: Vec<u8>) -> Option<PathBuf> {
-    let name: OsString = std::os::unix::ffi::OsStringExt::from_vec(name);
-    Some(name.into())
-}
-
-#[cfg(not(unix))]
-fn path_of(name: Vec<u8>) -> Option<PathBuf> {
-    String::from_utf8(name)
-        .ok()
-        .map(|name| OsString::from(name).into())
 }
 
 /// Prints what was found of a file.

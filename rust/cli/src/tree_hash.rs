@@ -190,23 +190,8 @@ fn shorter(error: io::Error) -> io::Error {
     }
 }
 
-#[cfg(unix)]
 pub fn read_exact_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset).map_err(shorter)
-}
-
-#[cfg(windows)]
-pub fn read_exact_at(file: &File, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
-    while !buffer.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
-            0 => return Err(shorter(io::ErrorKind::UnexpectedEof.into())),
-            n => {
-                offset += n as u64;
-                buffer = &mut buffer[n..];
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Where the next data are, from `offset` on, or `len`: between are zeros that need not be read. Where the system does not

@@ -705,7 +705,7 @@ impl NewFolder {
 fn sync_all(folder: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(folder)?;
-    #[cfg(all(unix, not(target_os = "linux")))]
+    #[cfg(not(target_os = "linux"))]
     rustix::fs::sync();
     Ok(())
 }
@@ -803,22 +803,12 @@ fn has_other_locks(_: &File) -> io::Result<bool> {
 /// Locks the file or block device at this place, if there is one, as long as it is open.
 pub fn lock_if_there(path: &Path) -> io::Result<Option<File>> {
     match fs::metadata(path) {
-        Ok(found) if found.is_file() || is_block_device(&found) => {}
+        Ok(found) if found.is_file() || found.file_type().is_block_device() => {}
         _ => return Ok(None),
     }
     let file = File::open(path)?;
     lock(&file)?;
     Ok(Some(file))
-}
-
-#[cfg(unix)]
-fn is_block_device(found: &Metadata) -> bool {
-    found.file_type().is_block_device()
-}
-
-#[cfg(not(unix))]
-fn is_block_device(_: &Metadata) -> bool {
-    false
 }
 
 /// An error if another loop device has the data of this file or device.
@@ -890,7 +880,6 @@ impl Mode {
 }
 
 /// It can be read only by setting it; no other thread makes files meanwhile.
-#[cfg(unix)]
 fn umask() -> u32 {
     use rustix::fs::Mode;
     let mask = rustix::process::umask(Mode::from_raw_mode(0o077));

@@ -27,21 +27,18 @@ fn all() -> MutexGuard<'static, Vec<(PathBuf, Arc<File>)>> {
 /// error if there is no thread for that.
 pub fn guard() -> io::Result<()> {
     let _all = all();
-    #[cfg(unix)]
     signals::handle()?;
     Ok(())
 }
 
 /// Gives these signals to `handler`, in a thread of their own. They do not end the process any more, whatever [`guard`] was
 /// called for before.
-#[cfg(unix)]
 pub fn hand_over(signals: &[i32], handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
     let _all = all();
     signals::hand_over(signals, Box::new(handler))
 }
 
 /// Whether whoever started the process wanted it to ignore this signal, as `nohup` does.
-#[cfg(unix)]
 pub fn is_ignored(signal: i32) -> bool {
     signals::mask(&["SigIgn:"]) >> (signal - 1) & 1 == 1
 }
@@ -149,7 +146,6 @@ fn remove(path: &Path, made: &File) {
     }
 }
 
-#[cfg(unix)]
 mod signals {
     use std::sync::atomic::Ordering;
     use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

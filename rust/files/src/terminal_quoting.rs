@@ -128,7 +128,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn quoted_names_mean_the_same_to_a_shell() {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;

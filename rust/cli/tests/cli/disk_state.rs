@@ -713,7 +713,7 @@ fn an_image_with_two_names() {
 }
 
 fn set_private(folder: &Folder, name: &str) {
-    fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0o600)).unwrap();
+    folder.set_mode(name, 0o600);
 }
 
 /// Such locks are those of qemu: of the descriptor, for reading, of one byte of an image that need not have it.
@@ -876,15 +876,12 @@ fn no_password_in_vain() {
 #[test]
 fn modes() {
     let folder = Folder::new();
-    let mode = |name: &str| folder.path(name).metadata().unwrap().permissions().mode() & 0o777;
-    let set =
-        |name: &str, mode| fs::set_permissions(folder.path(name), PermissionsExt::from_mode(mode)).unwrap();
     for expected in [0o600, 0o640] {
         let folder_of = |name: &str| format!("{name}{expected:o}");
         let (copied, converted) = (folder_of("copied"), folder_of("converted"));
         for name in [&copied, &converted] {
             folder.write(name, &noise(8192));
-            set(name, expected);
+            folder.set_mode(name, expected);
         }
         succeeds(&folder.run(&with(ENCRYPT, &[&copied])));
         succeeds(&folder.run(&with(ENCRYPT, &["--in-place", &converted])));
@@ -893,17 +890,17 @@ fn modes() {
             format!("{copied}.vpdisk.vphead"),
             format!("{converted}.vphead"),
         ] {
-            assert_eq!(mode(&name), expected, "{name}");
+            assert_eq!(folder.mode(&name), expected, "{name}");
         }
     }
     for wrong in [0o644, 0o640, 0o604] {
-        set("converted600", wrong);
+        folder.set_mode("converted600", wrong);
         folder.refuses(
             &with(DECRYPT, &["--in-place", "converted600"]),
             "readable by other users",
         );
     }
-    set("converted600", 0o600);
+    folder.set_mode("converted600", 0o600);
     succeeds(&folder.run(&with(DECRYPT, &["--in-place", "converted600"])));
 }
 
@@ -916,7 +913,7 @@ fn what_is_made_of_an_image_is_no_more_open() {
 
     let folder = Folder::new();
     fs::set_permissions(folder.0.path(), PermissionsExt::from_mode(0o777)).unwrap();
-    fs::set_permissions(folder.path("key"), PermissionsExt::from_mode(0o644)).unwrap();
+    folder.set_mode("key", 0o644);
     let image = |owner, mode| {
         for name in folder.names() {
             fs::remove_file(folder.path(&name)).unwrap();
@@ -942,7 +939,7 @@ fn what_is_made_of_an_image_is_no_more_open() {
     }
     let expected = [(0, 12345, 0o660), (0, 12345, 0o660), (65534, 12345, 0o660)];
     assert_eq!(made.map(found), expected);
-    fs::set_permissions(folder.path("image"), PermissionsExt::from_mode(0o600)).unwrap();
+    folder.set_mode("image", 0o600);
     succeeds(&folder.run(&with(DECRYPT, &["--in-place", "image"])));
     assert_eq!(found("image.vphead.old"), (65534, 12345, 0o660));
 

@@ -71,7 +71,6 @@ fn format_is_as_documented() {
 
 /// That a file becomes shorter while it is encrypted is an error; what is added to it is left out.
 #[test]
-#[cfg(unix)]
 fn encrypted_while_it_changes() {
     let folder = Folder::new();
     let plaintext = noise(16 << 20);

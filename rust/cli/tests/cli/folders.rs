@@ -50,11 +50,11 @@ fn sample(folder: &Folder) {
     symlink(".//../deep//./", folder.path("plain/deep/odd link")).unwrap();
     symlink("u//".repeat(100), folder.path("plain/deep/odd long link")).unwrap();
     for path in ["plain", "plain/deep", "plain/deep/er", "plain/script"] {
-        fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o700)).unwrap();
+        folder.set_mode(path, 0o700);
     }
-    fs::set_permissions(folder.path("plain/empty"), PermissionsExt::from_mode(0o500)).unwrap();
+    folder.set_mode("plain/empty", 0o500);
     for path in ["plain/a", "plain/deep/er/nothing"] {
-        fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o600)).unwrap();
+        folder.set_mode(path, 0o600);
     }
     fs::set_permissions(below.join("n".repeat(250)), PermissionsExt::from_mode(0o400)).unwrap();
     let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
@@ -190,7 +190,7 @@ fn what_is_no_file_is_left_out_of_a_folder() {
         .collect();
     assert_eq!(names, ["", "file"]);
     // What cannot be read is an error, and nothing appears.
-    fs::set_permissions(folder.path("plain/file"), PermissionsExt::from_mode(0o000)).unwrap();
+    folder.set_mode("plain/file", 0o000);
     if File::open(folder.path("plain/file")).is_err() {
         fs::remove_file(folder.path("plain.vpx")).unwrap();
         fails(&run(&folder, ENCRYPT, &["plain"]), IO, "plain/file", "Permission");
@@ -482,7 +482,7 @@ fn names_that_come_twice_and_folders_that_are_locked() {
     folder.write("in.vpx", &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &locked));
     succeeds(&run(&folder, DECRYPT, &["in.vpx"]));
     assert_eq!(fs::metadata(folder.path("in/d")).unwrap().mode() & 0o777, 0o500);
-    fs::set_permissions(folder.path("in/d"), PermissionsExt::from_mode(0o700)).unwrap();
+    folder.set_mode("in/d", 0o700);
     fs::remove_dir_all(folder.path("in")).unwrap();
 }
 
@@ -606,9 +606,9 @@ fn another_folder_under_the_temporary_name() {
         let folder = Folder::new();
         for name in ["theirs/kept", "ours/inside"] {
             fs::create_dir_all(folder.path(name)).unwrap();
-            fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0o755)).unwrap();
+            folder.set_mode(name, 0o755);
         }
-        fs::set_permissions(folder.path("ours"), PermissionsExt::from_mode(0o755)).unwrap();
+        folder.set_mode("ours", 0o755);
         symlink(folder.path("ours"), folder.path("theirs/sub")).unwrap();
         folder.write("theirs/kept/file", b"as it was");
         let mut child = folder
@@ -882,6 +882,6 @@ fn folders_that_are_left_have_their_modes() {
     assert_eq!(at_end, Some([0o500, 0o500, 0o700]));
     assert_eq!(modes(), [0o500; 3]);
     for name in ["new/a", "new/c"] {
-        fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0o700)).unwrap();
+        folder.set_mode(name, 0o700);
     }
 }

@@ -1,21 +1,12 @@
 //! What an attacker can put in the way: files that are not files, names that are not names, and interruptions.
-#![cfg(unix)]
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 use veriplex_files::files::{Output as NewFile, Readers};
 
 use super::*;
-
-fn mode(folder: &Folder, name: &str) -> u32 {
-    fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o7777
-}
-
-fn set_mode(folder: &Folder, name: &str, mode: u32) {
-    fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
-}
 
 fn make_fifo(folder: &Folder, name: &str) {
     let status = Command::new("mkfifo").arg(folder.path(name)).status().unwrap();
@@ -83,9 +74,9 @@ fn modes_of_new_files_and_of_replaced_ones() {
     folder.write("plain", b"plaintext");
     let decrypt = ["decrypt", "--key-file", "key", "-fo", "out", "plain.vpx"];
     succeeds(&folder.run(&["encrypt", "--key-file", "key", "plain"]));
-    assert_eq!(mode(&folder, "plain.vpx"), mode(&folder, "plain"));
+    assert_eq!(folder.mode("plain.vpx"), folder.mode("plain"));
     succeeds(&folder.run(&decrypt));
-    assert_eq!(mode(&folder, "out"), 0o600);
+    assert_eq!(folder.mode("out"), 0o600);
     // A replaced file says who may read it, and not more: its set-user-ID bit was for what it was.
     for (old, new) in [
         (0o644, 0o644),
@@ -94,13 +85,13 @@ fn modes_of_new_files_and_of_replaced_ones() {
         (0o2775, 0o775),
         (0o1666, 0o666),
     ] {
-        set_mode(&folder, "out", old);
-        assert_eq!(mode(&folder, "out"), old);
+        folder.set_mode("out", old);
+        assert_eq!(folder.mode("out"), old);
         succeeds(&folder.run(&decrypt));
-        assert_eq!(mode(&folder, "out"), new);
+        assert_eq!(folder.mode("out"), new);
     }
     succeeds(&folder.run(&["key", "generate", "new"]));
-    assert_eq!(mode(&folder, "new"), 0o600);
+    assert_eq!(folder.mode("new"), 0o600);
 }
 
 /// A file of somebody else, which can have any mode, does not open ours to others. Only root can make one.
@@ -109,12 +100,12 @@ fn modes_of_other_owners_do_not_count() {
     let folder = Folder::new();
     folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
     folder.write("file", b"trap");
-    set_mode(&folder, "file", 0o666);
+    folder.set_mode("file", 0o666);
     if std::os::unix::fs::chown(folder.path("file"), Some(12345), None).is_err() {
         return;
     }
     succeeds(&folder.run(&["decrypt", "--key-file", "key", "-f", "file.vpx"]));
-    assert_eq!(mode(&folder, "file"), 0o600);
+    assert_eq!(folder.mode("file"), 0o600);
     assert_ne!(fs::metadata(folder.path("file")).unwrap().uid(), 12345);
 }
 
@@ -196,7 +187,7 @@ fn no_link_of_a_chain_is_of_another_owner() {
     assert!(give_away(&folder, "theirs") && give_away(&folder, "theirs/link"));
     let decrypt = ["decrypt", "-k", "key", "-f", "-o", "theirs/link", "file.vpx"];
     for mode in [0o1777, 0o755] {
-        set_mode(&folder, "theirs", mode);
+        folder.set_mode("theirs", mode);
         fails(&folder.run(&decrypt), IO, "theirs/link", "link of another user");
     }
     assert_eq!(folder.read("ours/old"), b"as it was");
@@ -220,9 +211,9 @@ fn names_that_another_user_may_have_given() {
     let mode_after = || {
         let _ = fs::remove_file(folder.path("shared/file"));
         folder.write("shared/file", b"public");
-        set_mode(&folder, "shared/file", 0o644);
+        folder.set_mode("shared/file", 0o644);
         succeeds(&decrypt("shared/file"));
-        mode(&folder, "shared/file")
+        folder.mode("shared/file")
     };
     let refused = || {
         for (name, what) in [("shared/link", "link"), ("shared/pipe", "pipe, socket or device")] {
@@ -231,11 +222,11 @@ fn names_that_another_user_may_have_given() {
         }
         assert_eq!(folder.read("ours"), b"as it was");
     };
-    set_mode(&folder, "shared", 0o777);
+    folder.set_mode("shared", 0o777);
     refused();
     assert_eq!(mode_after(), 0o600);
     // There they may not rename, but make names where the system lets them.
-    set_mode(&folder, "shared", 0o1777);
+    folder.set_mode("shared", 0o1777);
     for name in ["link", "pipe"] {
         fs::hard_link(folder.path("shared").join(name), folder.path(name)).unwrap();
     }
@@ -244,7 +235,7 @@ fn names_that_another_user_may_have_given() {
         fs::remove_file(folder.path(name)).unwrap();
     }
     for mode in [0o1777, 0o755] {
-        set_mode(&folder, "shared", mode);
+        folder.set_mode("shared", mode);
         succeeds(&decrypt("shared/link"));
         succeeds(&decrypt("shared/pipe"));
         assert_eq!(mode_after(), 0o644);
@@ -252,11 +243,11 @@ fn names_that_another_user_may_have_given() {
         folder.write("ours", b"as it was");
     }
     // A group, and the folder of somebody else.
-    set_mode(&folder, "shared", 0o775);
+    folder.set_mode("shared", 0o775);
     if std::os::unix::fs::chown(folder.path("shared"), None, Some(12345)).is_ok() {
         refused();
         assert_eq!(mode_after(), 0o600);
-        set_mode(&folder, "shared", 0o1755);
+        folder.set_mode("shared", 0o1755);
         assert!(give_away(&folder, "shared"));
         refused();
         assert_eq!(mode_after(), 0o600);
@@ -294,7 +285,7 @@ fn headers_are_not_links_of_other_owners() {
         assert_eq!(folder.read("ours"), b"as it was");
     }
     folder.write("ours", &header);
-    set_mode(&folder, "image.vpdisk", 0o600);
+    folder.set_mode("image.vpdisk", 0o600);
     let output = folder.run(&["disk", "decrypt", "-k", "key", "--in-place", "image.vpdisk"]);
     fails(&output, IO, "image.vpdisk.vphead", "link of another user");
     assert_eq!(folder.read("ours"), header);
@@ -454,9 +445,9 @@ fn a_replaced_file_is_not_opened_to_others() {
     let decrypt = ["decrypt", "--key-file", "key", "-fo", "out", "file.vpx"];
     folder.write("out", b"old");
     if has_list(&folder, "out") {
-        assert_eq!(mode(&folder, "out"), 0o640);
+        assert_eq!(folder.mode("out"), 0o640);
         succeeds(&folder.run(&decrypt));
-        assert_eq!(mode(&folder, "out"), 0o600);
+        assert_eq!(folder.mode("out"), 0o600);
     } else {
         println!("skipped: no access control lists here");
     }
@@ -467,16 +458,16 @@ fn a_replaced_file_is_not_opened_to_others() {
     fs::remove_file(folder.path("out")).unwrap();
     folder.write("out", b"old");
     let user = rustix::process::geteuid().as_raw();
-    set_mode(&folder, "out", 0o640);
+    folder.set_mode("out", 0o640);
     if !chown("out", user, 12345) {
         return;
     }
     succeeds(&folder.run(&decrypt));
     let found = fs::metadata(folder.path("out")).unwrap();
     assert_eq!((found.gid(), found.mode() & 0o777), (12345, 0o640));
-    set_mode(&folder, "key", 0o644);
+    folder.set_mode("key", 0o644);
     assert!(give_away(&folder, "."));
-    set_mode(&folder, ".", 0o755);
+    folder.set_mode(".", 0o755);
     std::os::unix::fs::chown(folder.0.path(), Some(65534), None).unwrap();
     let mut tried = folder.command(&["--version"]);
     if !tried
@@ -490,9 +481,9 @@ fn a_replaced_file_is_not_opened_to_others() {
     }
     for (old, new) in [(0o640, 0o600), (0o664, 0o604), (0o604, 0o600), (0o644, 0o604)] {
         assert!(chown("out", 65534, 12345));
-        set_mode(&folder, "out", old);
+        folder.set_mode("out", old);
         succeeds(&folder.command(&decrypt).uid(65534).gid(65534).output().unwrap());
-        assert_eq!(mode(&folder, "out"), new, "{old:o}");
+        assert_eq!(folder.mode("out"), new, "{old:o}");
     }
 }
 
@@ -543,7 +534,7 @@ fn signals_leave_nothing_behind() {
         stdin.write_all(&sealed[..sealed.len() - 10]).unwrap();
         wait_for_output(&folder, &child);
         for name in folder.names() {
-            assert_eq!(mode(&folder, &name), 0o600, "{name}: others can read it");
+            assert_eq!(folder.mode(&name), 0o600, "{name}: others can read it");
         }
         signal(&child, kind);
         let status = child.wait().unwrap();
@@ -618,7 +609,7 @@ fn signals_remove_temporary_files() {
         let mut child = begin(&folder, "");
         let names = folder.names();
         assert!(names[0].starts_with(".veriplex-"));
-        assert_eq!(mode(&folder, &names[0]), 0o600);
+        assert_eq!(folder.mode(&names[0]), 0o600);
         send(&child, signal);
         let status = child.wait().unwrap();
         assert!(
@@ -674,7 +665,7 @@ fn no_threads_are_left() {
     folder.write("big", &noise(3 << 20));
     let digest = folder.run(&["sum", "big"]).stdout;
     // The limit does not hold for root, and others may not find the program where it is.
-    set_mode(&folder, ".", 0o777);
+    folder.set_mode(".", 0o777);
     fs::copy(env!("CARGO_BIN_EXE_veriplex"), folder.path("veriplex")).unwrap();
     let other = rustix::process::geteuid().is_root();
     let limited = |args: &[&str]| {
@@ -771,9 +762,9 @@ fn outputs_with_a_temporary_name() {
         let expected = if readers == Readers::Owner {
             0o600
         } else {
-            mode(&folder, "any")
+            folder.mode("any")
         };
-        assert_eq!(mode(&folder, "out"), expected);
+        assert_eq!(folder.mode("out"), expected);
         let output = NewFile::create_named(&path, readers).ok().unwrap();
         let refused = output.commit().err().unwrap();
         assert!(format!("{refused:?}").contains("already exists"));

@@ -4,7 +4,6 @@ use super::*;
 
 /// A descriptor that is not at its beginning is read on from where it is, by each command and at any length.
 #[test]
-#[cfg(unix)]
 fn descriptors_are_read_from_where_they_are() {
     use std::io::{Seek, SeekFrom};
     let folder = Folder::new();
@@ -60,7 +59,6 @@ fn a_socket_of_messages_is_no_stream() {
 }
 
 #[test]
-#[cfg(unix)]
 fn no_descriptor_is_negative() {
     let output = Folder::new().run(&["digest", "/dev/fd/-1"]);
     fails(&output, IO, "/dev/fd/-1", "No such file");
@@ -68,7 +66,6 @@ fn no_descriptor_is_negative() {
 
 /// The system reports a reset only once. Who reads after that finds an end, which is none.
 #[test]
-#[cfg(unix)]
 fn a_reset_that_another_saw_is_no_end() {
     use std::net::{TcpListener, TcpStream};
     let folder = Folder::new();
@@ -119,7 +116,6 @@ fn a_reset_that_another_saw_is_no_end() {
 
 /// A list does not make the program wait, nor open a device.
 #[test]
-#[cfg(unix)]
 fn listed_names_are_of_regular_files() {
     let folder = Folder::new();
     folder.write("a", b"a");

@@ -10,12 +10,7 @@ fn symmetric_keys_are_made() {
     let digits = line.strip_prefix("veriplex-key-v1 ").unwrap();
     let digits = digits.strip_suffix('\n').unwrap();
     assert_eq!(hex::decode(digits).unwrap().len(), 32);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(folder.path("new")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
+    assert_eq!(folder.mode("new"), 0o600);
     fails(&folder.run(&["key", "generate", "new"]), IO, "new", "exists");
     assert_eq!(folder.read("new"), line.as_bytes());
     succeeds(&folder.run(&["mac", "--key-file", "new", "key"]));
@@ -205,7 +200,6 @@ fn what_is_in_the_way_is_noticed_before_anybody_is_asked() {
 }
 
 /// Runs a command that reads a password from the named pipe `pipe`; `meanwhile` is done before it comes.
-#[cfg(unix)]
 fn while_asking(folder: &Folder, args: &[&str], meanwhile: impl FnOnce()) -> Output {
     let pipe = folder.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -224,7 +218,6 @@ fn while_asking(folder: &Folder, args: &[&str], meanwhile: impl FnOnce()) -> Out
 
 /// Of two files that belong together, both are made or none, also if one appears meanwhile.
 #[test]
-#[cfg(unix)]
 fn no_half_of_a_pair_is_left() {
     for other in ["new", "new.pub"] {
         let folder = Folder::new();
@@ -305,7 +298,6 @@ fn two_new_passwords() {
 
 /// A link that takes the place of the key is not replaced by a key whose other copy stays as it was.
 #[test]
-#[cfg(unix)]
 fn a_link_in_the_place_of_a_key() {
     let folder = Folder::new();
     folder.write("mine", private_line(1).as_bytes());
@@ -327,7 +319,6 @@ fn a_link_in_the_place_of_a_key() {
 
 /// Whoever may replace a file of somebody else's does not take it away.
 #[test]
-#[cfg(unix)]
 fn a_key_keeps_its_owner() {
     use std::os::unix::fs::{MetadataExt, chown};
     let folder = Folder::new();
@@ -351,7 +342,6 @@ fn a_key_keeps_its_owner() {
 
 /// A key that takes the place of the one that was read is not lost.
 #[test]
-#[cfg(unix)]
 fn only_the_key_that_was_read_is_replaced() {
     let folder = Folder::new();
     let change = [
@@ -386,12 +376,7 @@ fn private_and_public_key_files() {
     let made = folder.run(&["key", "generate", "--private", "new"]);
     succeeds(&made);
     let line = String::from_utf8(folder.read("new")).unwrap();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(folder.path("new")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
+    assert_eq!(folder.mode("new"), 0o600);
     let again = folder.run(&["key", "generate", "--private", "new"]);
     fails(&again, IO, "new", "exists");
     let printed = folder.run(&["key", "public", "new"]);
@@ -538,20 +523,14 @@ fn passwords_of_keys_change() {
         "mine",
         "wrong password",
     );
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(folder.path("mine")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "it has a secret, whatever the old file had");
-        fs::set_permissions(folder.path("mine"), PermissionsExt::from_mode(0o664)).unwrap();
-    }
+    assert_eq!(
+        folder.mode("mine"),
+        0o600,
+        "it has a secret, whatever the old file had"
+    );
+    folder.set_mode("mine", 0o664);
     succeeds(&change(&["--password-file", "two", "--remove"]));
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(folder.path("mine")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
+    assert_eq!(folder.mode("mine"), 0o600);
     let text = String::from_utf8(folder.read("mine")).unwrap();
     assert_eq!(
         text,
@@ -607,7 +586,6 @@ fn a_key_stays_short_enough_to_be_read() {
 
 /// Of programs that must not leave secrets on the disk.
 #[test]
-#[cfg(unix)]
 fn secrets_from_descriptors_and_the_environment() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"content");

@@ -254,7 +254,6 @@ fn lists_of_others() {
 }
 
 #[test]
-#[cfg(unix)]
 fn lines_that_end_in_nul() {
     let folder = Folder::new();
     folder.write("new\nline\\", b"x");
@@ -292,7 +291,6 @@ fn tags_depend_on_the_key() {
 }
 
 #[test]
-#[cfg(unix)]
 fn odd_names_are_escaped() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
@@ -390,7 +388,6 @@ fn a_failed_check_outweighs_a_full_disk() {
 
 /// Whoever waits for a reader of a pipe still does: it is not even opened.
 #[test]
-#[cfg(unix)]
 fn listed_pipes_are_not_opened() {
     let folder = Folder::new();
     let pipe = folder.path("pipe");

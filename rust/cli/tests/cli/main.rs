@@ -26,6 +26,7 @@ mod worked;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
@@ -72,11 +73,17 @@ impl Folder {
     }
 
     /// Readable by its owner only, as `disk decrypt --in-place` wants it.
-    #[cfg(unix)]
     fn write_private(&self, name: &str, bytes: &[u8]) {
-        use std::os::unix::fs::PermissionsExt;
         self.write(name, bytes);
-        fs::set_permissions(self.path(name), PermissionsExt::from_mode(0o600)).unwrap();
+        self.set_mode(name, 0o600);
+    }
+
+    fn mode(&self, name: &str) -> u32 {
+        fs::metadata(self.path(name)).unwrap().permissions().mode() & 0o7777
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), PermissionsExt::from_mode(mode)).unwrap();
     }
 
     fn read(&self, name: &str) -> Vec<u8> {

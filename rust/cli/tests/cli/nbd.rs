@@ -960,7 +960,7 @@ fn a_served_header_keeps_its_owner() {
             return;
         }
     }
-    fs::set_permissions(folder.path("image.vphead"), PermissionsExt::from_mode(0o640)).unwrap();
+    folder.set_mode("image.vphead", 0o640);
     let server = Server::start(&folder, &["image", "--socket", "socket"]);
     Client::connect(&folder, "socket", 4096).write(0, &noise(4096));
     succeeds(&server.stop());

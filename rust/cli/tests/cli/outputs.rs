@@ -38,7 +38,6 @@ fn existing_outputs_are_kept_without_force() {
 
 /// Not even with `--force`, and under any name.
 #[test]
-#[cfg(unix)]
 fn what_is_read_is_not_replaced() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"plaintext");
@@ -200,21 +199,19 @@ fn names_of_outputs() {
 }
 
 #[test]
-#[cfg(unix)]
 fn modes_links_and_devices() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     let folder = Folder::new();
-    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
     // A new file has the mode of any new file.
     folder.write("file", b"plaintext");
     succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
-    assert_eq!(mode("file.vpx"), mode("file"));
+    assert_eq!(folder.mode("file.vpx"), folder.mode("file"));
     // A replaced one keeps its own, and a link to it stays a link.
-    fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o626)).unwrap();
+    folder.set_mode("file", 0o626);
     symlink("file", folder.path("link")).unwrap();
     succeeds(&folder.run(&["decrypt", "--key-file", "key", "-fo", "link", "file.vpx"]));
-    assert_eq!(mode("file"), 0o626);
+    assert_eq!(folder.mode("file"), 0o626);
     assert!(folder.path("link").is_symlink());
     assert_eq!(folder.read("file"), b"plaintext");
     // A link to nothing is not replaced.
@@ -296,7 +293,6 @@ fn full_disk() {
 }
 
 #[test]
-#[cfg(unix)]
 fn closed_pipes_are_no_news() {
     let folder = Folder::new();
     let plaintext = noise(1 << 20);
@@ -351,7 +347,6 @@ fn verified_segments_leave_before_the_end_is_known() {
 }
 
 /// Runs it with what a shell puts in the place of standard streams.
-#[cfg(unix)]
 fn redirected(folder: &Folder, args: &[&str], redirections: &str) -> Output {
     let mut command = Command::new("sh");
     let command = command.args(["-c", &format!("exec \"$0\" \"$@\" {redirections}")]);
@@ -365,7 +360,6 @@ fn redirected(folder: &Folder, args: &[&str], redirections: &str) -> Output {
 
 /// What a command needs is not there: an empty file would be made, or a key lost, without a word.
 #[test]
-#[cfg(unix)]
 fn closed_standard_streams_are_errors() {
     let folder = Folder::new();
     folder.write("file", b"plaintext");
@@ -469,7 +463,6 @@ fn closed_standard_streams_are_errors() {
 
 /// Rust's library takes what is written to such a stream for written.
 #[test]
-#[cfg(unix)]
 fn streams_that_cannot_be_written_are_errors() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"plaintext");
@@ -493,7 +486,6 @@ fn streams_that_cannot_be_written_are_errors() {
 
 /// Nothing is made in the folder of devices, unless it is named.
 #[test]
-#[cfg(unix)]
 fn devices_have_nothing_beside_them() {
     let folder = Folder::with_private_keys();
     for link in ["null", "null.vpx"] {
@@ -520,7 +512,6 @@ fn devices_have_nothing_beside_them() {
 
 /// It would read what it writes, without end.
 #[test]
-#[cfg(unix)]
 fn an_output_is_not_the_input() {
     let folder = Folder::with_private_keys();
     let plaintext = noise(1 << 20);
@@ -641,7 +632,6 @@ fn descriptors_are_streams() {
 
 /// All files of a run are known before it begins. Nothing is done if one would be lost.
 #[test]
-#[cfg(unix)]
 fn no_file_of_a_run_is_lost() {
     use std::os::unix::fs::symlink;
 
@@ -753,7 +743,6 @@ fn no_file_of_a_run_is_lost() {
 
 /// What is printed changes nothing that is read.
 #[test]
-#[cfg(unix)]
 fn standard_output_is_no_file_that_is_read() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"content");

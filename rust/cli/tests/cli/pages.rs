@@ -124,7 +124,6 @@ fn units(service: &std::path::Path) {
 }
 
 #[test]
-#[cfg(unix)]
 fn man_pages_replace_no_files_elsewhere() {
     let folder = Folder::new();
     fs::create_dir(folder.path("man")).unwrap();

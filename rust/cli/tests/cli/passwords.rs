@@ -98,7 +98,6 @@ fn costs_are_limited_before_any_work() {
 
 /// A cost that is allowed, in a process that may have no more than 500 MiB.
 #[test]
-#[cfg(unix)]
 fn too_little_memory_is_an_error() {
     let folder = Folder::new();
     folder.write("password", b"password");

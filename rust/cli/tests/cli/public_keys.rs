@@ -143,7 +143,6 @@ fn files_of_any_name_are_signed() {
 /// What looks like several lines is not one key with a name, or a comment.
 /// The name of a file of a key makes no line of its own.
 #[test]
-#[cfg(unix)]
 fn names_of_signers_are_in_one_line() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"content");

@@ -117,7 +117,6 @@ fn lines_that_say_what_they_are() {
 }
 
 #[test]
-#[cfg(unix)]
 fn folders() {
     use std::os::unix::fs::symlink;
 
