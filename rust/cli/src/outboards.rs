@@ -17,9 +17,9 @@ use veriplex::tree::outboard::{Reader, Writer, outboard_len};
 use veriplex::tree::{CHUNK_LEN, Tree};
 use veriplex_files::crypt::read_array;
 use veriplex_files::error::Error;
-use veriplex_files::files::{Existing, Input, Output, Readers};
+use veriplex_files::files::{Existing, Input, Output, PIECE, Readers};
 
-use crate::tree_hash::{PIECE, Room, each_piece};
+use crate::tree_hash::{Room, each_piece};
 
 const HEADER: &[u8; 9] = b"VPX-TREE\x01";
 /// How it is made.

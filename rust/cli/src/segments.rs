@@ -20,15 +20,13 @@ use veriplex::{Key, TAG_LEN, label};
 use veriplex_files::armor;
 use veriplex_files::crypt::{Content, Range, SALT_LEN, is_end, other_version, read_array};
 use veriplex_files::error::Error;
-use veriplex_files::files::{Input, NewFolder, Output};
+use veriplex_files::files::{Input, NewFolder, Output, read_part};
 use veriplex_files::folder;
 use veriplex_files::progress::{Counted, Progress};
 use zeroize::Zeroizing;
 
-use crate::tree_hash::read_exact_at;
-
 /// How much plaintext is written at a time, and above what a file is read in parts: enough for all threads.
-const PIECE: usize = 1 << 20;
+const BUFFER_LEN: usize = 1 << 20;
 /// The length of a sealed segment.
 const SLOT: usize = DEFAULT_SEGMENT_LEN + TAG_LEN;
 /// How many segments a thread reads and seals at a time: the lanes' number.
@@ -68,7 +66,7 @@ impl Segments<'_> {
             .map_err(failed)?;
         let message = self.message();
         let mut input = match input.into_file() {
-            Ok((file, len, mut progress, input_name)) if len > PIECE as u64 => {
+            Ok((file, len, mut progress, input_name)) if len > BUFFER_LEN as u64 => {
                 return match parts(&message, &file, len, &mut progress, &mut output) {
                     Ok(()) => output.commit(),
                     Err(Failure::Read(error)) => Err(Error::io(&input_name, error)),
@@ -175,7 +173,7 @@ fn parts(
     let read = |first: u64, slots: &mut [u8]| {
         for (index, slot) in (first..).zip(slots.chunks_mut(SLOT)) {
             let segment_len = slot.len() - TAG_LEN;
-            read_exact_at(file, index * DEFAULT_SEGMENT_LEN as u64, &mut slot[..segment_len])?;
+            read_part(file, &mut slot[..segment_len], index * DEFAULT_SEGMENT_LEN as u64)?;
         }
         sealer.seal(first, slots).map_err(io::Error::other)
     };
@@ -229,7 +227,7 @@ fn copy(
             });
         }
     };
-    let mut buffer = Zeroizing::new(vec![0; PIECE]);
+    let mut buffer = Zeroizing::new(vec![0; BUFFER_LEN]);
     loop {
         match reader.read(&mut buffer) {
             Ok(0) if range.offset > at => return Err(range.beyond(name, at)),

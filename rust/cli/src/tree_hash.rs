@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use veriplex::tree::Tree;
 use veriplex::{Key, label, with_wiped_stack};
 use veriplex_files::error::Error;
-use veriplex_files::files::{Input, read_up_to};
+use veriplex_files::files::{Input, PIECE, read_part, read_up_to};
 use veriplex_files::progress::Progress;
 use zeroize::Zeroizing;
 
@@ -23,8 +23,6 @@ pub fn tree(key: Option<&Key>) -> Tree {
     key.map_or_else(|| Tree::new(domain), |key| Tree::keyed(domain, key))
 }
 
-/// How much is read at a time of what cannot be read in parts.
-pub const PIECE: usize = 1 << 22;
 /// Below this, handing the work to threads costs more than it saves.
 const SMALL: usize = 1 << 17;
 /// What one chaining value of this level covers is read and hashed at a time by one thread.
@@ -145,7 +143,7 @@ fn large(tree: &Tree, file: &File, len: u64, progress: &mut Progress, output: &m
                 let offset = (next + i as u64) * unit;
                 let part_len = usize::try_from(len - offset).map_or(UNIT, |left| left.min(UNIT));
                 let part = &mut buffer[..part_len];
-                read_exact_at(file, offset, part)?;
+                read_part(file, part, offset)?;
                 (tree.chaining_values_into(LEVEL, part, value)).map_err(io::Error::other)
             })?;
             count
@@ -181,17 +179,6 @@ impl Aligned {
         let len = self.room.len() - Self::PAGE;
         &mut self.room[self.begin..][..len]
     }
-}
-
-fn shorter(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => io::Error::other("became shorter while it was read"),
-        _ => error,
-    }
-}
-
-pub fn read_exact_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset).map_err(shorter)
 }
 
 /// Where the next data are, from `offset` on, or `len`: between are zeros that need not be read. Where the system does not

@@ -75,7 +75,7 @@ const BEFORE_CIPHERTEXT: usize = 8 + TAG_LEN;
 /// How much is converted at a time: enough for all cores, and that waiting for the disk twice does not count.
 pub const BATCH: usize = 1 << 22;
 /// How much is compared at a time.
-const PIECE: usize = *SECTOR_LENS.end();
+const COMPARED: usize = *SECTOR_LENS.end();
 
 /// The files that a conversion works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -704,9 +704,9 @@ impl<'a, S: Storage> Work<'a, S> {
         }
         let (at, len) = self.place(number);
         let place = self.disk.geometry.offset + at;
-        let [mut found, mut plain] = [(); 2].map(|()| Zeroizing::new(vec![0; len.min(PIECE)]));
+        let [mut found, mut plain] = [(); 2].map(|()| Zeroizing::new(vec![0; len.min(COMPARED)]));
         let ciphertext = &buffer[BEFORE_CIPHERTEXT..][..len];
-        for (place, cipher) in (place..).step_by(PIECE).zip(ciphertext.chunks(PIECE)) {
+        for (place, cipher) in (place..).step_by(COMPARED).zip(ciphertext.chunks(COMPARED)) {
             let found = &mut found[..cipher.len()];
             read_image(self.storage, place, found)?;
             let plain = &mut plain[..cipher.len()];

@@ -8,7 +8,7 @@ use veriplex::Key;
 use veriplex_files::crypt::{Job, Range, Secret};
 use veriplex_files::destination::{self, Destination, Place};
 use veriplex_files::error::{Error, warn};
-use veriplex_files::files::{Existing, Output, Readers, beside, lock_if_there};
+use veriplex_files::files::{Existing, Output, PIECE, Readers, beside, lock_if_there};
 use veriplex_files::places::{is_same, is_stdio};
 use veriplex_files::progress::Progress;
 use veriplex_files::terminal_quoting::quoted;
@@ -18,9 +18,6 @@ use super::header::{Disk, Geometry, Header, SectorTags, Sectors, State};
 use super::image::{self, Access, Image, check_destination};
 use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
-
-/// How much is written at a time: enough for all cores.
-const PIECE: usize = 1 << 22;
 
 /// Reads a secret, or asks for it.
 pub type Read<'a> = &'a dyn Fn() -> Result<Secret, Error>;

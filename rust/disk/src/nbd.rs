@@ -1,7 +1,7 @@
 //! The server's side of the NBD protocol, fixed newstyle with simple replies
 //! (<https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>), over any stream.
 //!
-//! There is one export, whose name is empty. Whatever a client sends, it costs no more memory than [`PIECE`] and an option.
+//! There is one export, whose name is empty. Whatever a client sends, it costs no more memory than [`MAX_TRANSFER`] and an option.
 //! Block status is not offered: it needs structured replies, and could not report one sector of zeros, since a hole in an
 //! encrypted image decrypts to noise.
 
@@ -33,7 +33,7 @@ pub trait Stream: Read + Write {
 }
 
 /// How much is read, written and kept at a time.
-pub const PIECE: usize = 1 << 20;
+pub const MAX_TRANSFER: usize = 1 << 20;
 /// The longest request; clients need not ask for it.
 const MAX_REQUEST: u32 = 32 << 20;
 /// The longest data of an option.
@@ -300,9 +300,9 @@ impl Request {
 
 /// The pieces of a request: where, and how long.
 fn pieces(at: u64, len: u32) -> impl Iterator<Item = (u64, usize)> {
-    (0..u64::from(len)).step_by(PIECE).map(move |done| {
-        let left = usize::try_from(u64::from(len) - done).unwrap_or(PIECE);
-        (at.saturating_add(done), left.min(PIECE))
+    (0..u64::from(len)).step_by(MAX_TRANSFER).map(move |done| {
+        let left = usize::try_from(u64::from(len) - done).unwrap_or(MAX_TRANSFER);
+        (at.saturating_add(done), left.min(MAX_TRANSFER))
     })
 }
 

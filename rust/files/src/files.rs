@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::access_lists::{has_list, has_list_at};
@@ -29,6 +29,8 @@ use crate::temporary::{self, Temporary};
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;
+/// How much of what cannot be read in parts is read at a time for work on all cores.
+pub const PIECE: usize = 1 << 22;
 
 /// Standard input.
 pub fn stdin() -> Result<io::Stdin, Error> {
@@ -358,6 +360,15 @@ impl Read for Input {
             }
         }
     }
+}
+
+/// Fills the buffer with the part of a file from this place on.
+pub fn read_part(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    file.read_exact_at(buffer, at)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => io::Error::other("became shorter while it was read"),
+            _ => error,
+        })
 }
 
 impl Seek for Input {

@@ -46,14 +46,14 @@ impl Device for Memory {
 
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.check()?;
-        assert!(buffer.len() <= PIECE);
+        assert!(buffer.len() <= MAX_TRANSFER);
         buffer.copy_from_slice(&self.bytes.borrow()[usize::try_from(at).unwrap()..][..buffer.len()]);
         Ok(())
     }
 
     fn write(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
         self.check()?;
-        assert!(bytes.len() <= PIECE && !self.is_read_only);
+        assert!(bytes.len() <= MAX_TRANSFER && !self.is_read_only);
         self.bytes.borrow_mut()[usize::try_from(at).unwrap()..][..bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
@@ -319,8 +319,8 @@ fn requests() {
 
 #[test]
 fn long_requests_come_in_pieces() {
-    let device = Memory::new(5 * PIECE + 7);
-    let data = vec![9; 3 * PIECE + 1];
+    let device = Memory::new(5 * MAX_TRANSFER + 7);
+    let data = vec![9; 3 * MAX_TRANSFER + 1];
     let len = u32::try_from(data.len()).unwrap();
     let requests = [
         request(0, WRITE, 5, len),
@@ -342,10 +342,10 @@ fn long_requests_come_in_pieces() {
 
 #[test]
 fn requests_without_data() {
-    let mut device = Memory::new(2 * PIECE + LEN);
+    let mut device = Memory::new(2 * MAX_TRANSFER + LEN);
     device.can_trim = true;
     let mut expected = device.bytes.borrow().clone();
-    let len = u32::try_from(PIECE + 10).unwrap();
+    let len = u32::try_from(MAX_TRANSFER + 10).unwrap();
     let (end, got) = transmission(
         &device,
         &[
