@@ -1076,6 +1076,8 @@ pub fn read_up_to(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
     use super::*;
 
     /// A signal comes before every byte.
@@ -1093,6 +1095,12 @@ mod tests {
         }
     }
 
+    /// For one at a time: the number of a file that was just replaced may be that of the next one's, which is not written twice.
+    fn replacing() -> MutexGuard<'static, ()> {
+        static LOCK: Mutex<()> = Mutex::new(());
+        LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Its name is not looked up again, when it may have become a link, or be in another folder. A link to it stays one.
     #[test]
     fn what_was_found_to_be_a_file_is_replaced_by_name() {
@@ -1103,6 +1111,7 @@ mod tests {
             fs::write(at("file"), "old").unwrap();
             std::os::unix::fs::symlink("file", at("link")).unwrap();
             let path = folder.path().join("sub/..").join(name);
+            let _lock = replacing();
             let mut output = Output::create(&path, Existing::Replaced, Readers::Owner)
                 .ok()
                 .unwrap();
@@ -1138,6 +1147,7 @@ mod tests {
             fs::write(at(name).join("file"), "old").unwrap();
         }
         let path = at("sub/file");
+        let _lock = replacing();
         let mut output = Output::create(&path, Existing::Replaced, Readers::Owner)
             .ok()
             .unwrap();
