@@ -136,6 +136,10 @@ impl Tree {
         if message.len() <= CHUNK_LEN {
             return self.root(0, message, len, output);
         }
+        // The chaining values of all chunks are in the root.
+        if message.len() <= BATCH * CHUNK_LEN {
+            return self.each_batch(0, message, &mut |cvs| self.root(1, cvs, len, output));
+        }
         let mut nodes = Nodes::new(self.clone(), ());
         nodes.len = len;
         each(self, 0, message, &mut |cvs| nodes.push(1, cvs, each));
@@ -232,6 +236,7 @@ impl Tree {
     }
 
     /// The transcript of a node before its bytes.
+    #[inline(always)] // so that it is made where it is used
     fn begin(&self, level: usize) -> Protocol {
         let mut node = self.0.clone();
         node.mix(label!("level"), &level.to_le_bytes()[..1]);
@@ -242,7 +247,7 @@ impl Tree {
     fn root(&self, level: usize, x: &[u8], len: u64, output: &mut [u8]) {
         let mut node = self.begin(level);
         node.mix_more(x);
-        close_root(node, len, output);
+        close_root(&mut node, len, output);
     }
 
     /// The chaining values of chunks of one level, the last of which may be shorter.
@@ -277,11 +282,11 @@ impl Tree {
     }
 }
 
-fn close(mut node: Protocol) -> [u8; CV_LEN] {
+fn close(node: &mut Protocol) -> [u8; CV_LEN] {
     node.derive_array(label!("cv"))
 }
 
-fn close_root(mut node: Protocol, len: u64, output: &mut [u8]) {
+fn close_root(node: &mut Protocol, len: u64, output: &mut [u8]) {
     node.mix(label!("length"), &len.to_le_bytes());
     node.derive(label!("digest"), output);
 }
@@ -379,7 +384,7 @@ impl<S: Sink> Nodes<S> {
                     bytes = later;
                 }
                 Some(_) => {
-                    let cv = close(self.take(level));
+                    let cv = close(&mut self.take(level));
                     self.push(level + 1, &cv, each);
                 }
                 None => {
@@ -407,22 +412,22 @@ impl<S: Sink> Nodes<S> {
     /// The chaining value at `top` of all that was pushed.
     fn close_up_to(mut self, top: usize) -> [u8; CV_LEN] {
         for level in 0..top {
-            let cv = close(self.take(level));
+            let cv = close(&mut self.take(level));
             self.push(level + 1, &cv, Tree::each_batch);
         }
-        close(self.take(top))
+        close(&mut self.take(top))
     }
 
     /// The output, when the string of `level` is complete; and who wanted the strings.
     fn finish(mut self, mut level: usize, output: &mut [u8]) -> S {
         loop {
-            let node = self.take(level);
+            let mut node = self.take(level);
             if self.open.get(level + 1).is_none_or(Option::is_none) {
-                close_root(node, self.len, output);
+                close_root(&mut node, self.len, output);
                 return self.sink;
             }
             level += 1;
-            self.push(level, &close(node), Tree::each_batch);
+            self.push(level, &close(&mut node), Tree::each_batch);
         }
     }
 }
