@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test cluster-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test cluster-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -52,6 +52,7 @@ CRATE_TESTS = $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs)) \
 test-aarch64: ## check: run the tests of crate and kernels on AArch64 under qemu
 	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 scripts/on aarch64 test --package veriplex --package veriplex-assurance \
 	    --all-features --lib $(CRATE_TESTS) --test detection --test kernels --test manifest -- --test-threads=2
+	@ROUNDS=1 scripts/on aarch64 test --quiet --locked --manifest-path benches/peers/Cargo.toml --bench speed
 
 test-i686: ## check: run the tests of the crate with 32-bit pointers
 	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 scripts/on i686 test --package veriplex --all-features --tests -- --test-threads=1
@@ -117,9 +118,6 @@ site: ## release: write the site to target/site (mdbook)
 	@if command -v mdbook >/dev/null; then site/build target/site; \
 	else echo "make site: skipped, no mdbook on PATH (make deps-site)"; [ -z "$(STRICT)" ]; fi
 
-plots: ## release: measure the speeds that the site plots
-	site/plots
-
 # `make site-test` checks accessibility with it. It is no part of the repository: a package for Python has it as one file.
 AXE_PACKAGE = axe-playwright-python==0.1.8
 AXE = target/axe/axe_playwright_python/axe.min.js
@@ -148,6 +146,8 @@ lint: ## check: check formatting, clippy, rustdoc and the length of documents
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	$(CARGO) fmt --manifest-path site/demo/Cargo.toml --check
 	$(CARGO) clippy --manifest-path site/demo/Cargo.toml --locked -- -D warnings
+	$(CARGO) fmt --manifest-path benches/peers/Cargo.toml --check
+	$(CARGO) clippy --manifest-path benches/peers/Cargo.toml --locked --all-targets --target-dir target/peers -- -D warnings
 	RUSTFLAGS='--cfg veriplex_hax' $(CARGO) check --quiet --package veriplex-spec --target-dir target/override
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-deps
@@ -210,8 +210,11 @@ fuzz: ## check: run every fuzz target for SECONDS (60) each (cargo-fuzz)
 	    done; \
 	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install --locked cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
-bench: ## use: measure every primitive and scheme beside its bound or a peer
-	for bench in permutation lanes bulk schemes mhf ristretto adiantum siblings tunnel; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
+# ROUNDS=1 only tries all.
+bench: ## use: measure speeds beside what bounds them and other crates, for minutes; MACHINE="its name" keeps the tables
+	@[ "$(PROGRAM)" != target/release/veriplex ] || $(CARGO) build --quiet --locked --release --package veriplex-cli
+	PROGRAM=$(abspath $(PROGRAM)) $(CARGO) bench --locked --manifest-path benches/peers/Cargo.toml --target-dir target/peers
+	@[ -z "$(MACHINE)" ] || VERIPLEX_UPDATE=1 $(CARGO) test --quiet --locked --package veriplex-assurance --test inventory performance
 
 deps: ## use: install the Debian packages that the checks need, as root
 	@scripts/deps

@@ -4,10 +4,10 @@
 use std::hint::black_box;
 
 use veriplex::hazmat::{Backend, RATE, STATE_LEN};
-use veriplex::{digest, label};
-use veriplex_benches::{Subject, latency_bound, rounds};
+use veriplex_benches::{PERMUTATIONS, Subject, in_turns, latency_bound, rounds};
 
-const BLOCKS: usize = 64;
+/// As many as the bound has permutations.
+const BLOCKS: usize = PERMUTATIONS;
 const ROUNDS: usize = 400;
 
 fn subjects(backend: Backend) -> Vec<Subject> {
@@ -41,32 +41,12 @@ fn subjects(backend: Backend) -> Vec<Subject> {
     ]
 }
 
-/// The cost of small messages, on the backend in use.
-fn small() -> Vec<Subject> {
-    let aead = veriplex::aead::Aead::<16>::new(label!("bench.aead"), &veriplex::Key::from([7; 32]));
-    vec![
-        Subject::new("hash of 16 bytes", || {
-            for _ in 0..BLOCKS {
-                black_box(digest::digest(label!("bench.hash"), black_box(&[0x5a; 16])));
-            }
-        }),
-        Subject::new("AEAD seal of 16 bytes", move || {
-            for _ in 0..BLOCKS {
-                black_box(aead.seal_in_place_detached(&[1; 16], b"", black_box(&mut [0x5a; 16])));
-            }
-        }),
-    ]
-}
-
 fn main() {
-    let mut subjects: Vec<Subject> = latency_bound(BLOCKS)
+    let mut subjects: Vec<Subject> = latency_bound()
         .into_iter()
         .chain(Backend::available().flat_map(subjects))
-        .chain(small())
         .collect();
-    for _ in 0..rounds(ROUNDS) {
-        subjects.iter_mut().for_each(Subject::time);
-    }
+    in_turns(&mut subjects, rounds(ROUNDS));
 
     let first = subjects[0].nanoseconds_per(BLOCKS);
     let current = format!("{}/permute", veriplex::backend());

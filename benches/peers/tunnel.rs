@@ -1,8 +1,8 @@
 //! The tunnel beside TLS 1.3 as rustls has it, with the hybrid group X25519MLKEM768 and certificates on both sides: the
-//! handshake, and the transfer of 100 MiB. All in one run and in turns, each the best of many rounds.
+//! handshake, and the transfer of 100 MiB.
 
 use std::hint::black_box;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::crypto::aws_lc_rs;
@@ -18,17 +18,22 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 use veriplex::hybrid::PrivateKey;
 use veriplex::tunnel::{DATA_OVERHEAD, Initiator, Responder};
 use veriplex::{Label, label, os_rng};
-use veriplex_benches::{Subject, rounds};
 use veriplex_tunnel::{Config, accept, connect};
 
+use crate::{Plan, long};
+
 const DOMAIN: Label<'static> = label!("bench");
-const LEN: usize = 100 << 20;
 /// Of one write, and of the buffer between the ends.
 const STEP: usize = 64 << 10;
 const BUFFER: usize = 256 << 10;
 const NAME: &str = "localhost";
-const ROUNDS: usize = 20;
-const HANDSHAKES: usize = 20;
+const TABLE: &str = "Connections";
+const TLS: &str = "TLS 1.3 of rustls, X25519MLKEM768";
+
+/// Of a transfer.
+fn len() -> usize {
+    long(100 << 20)
+}
 
 /// The keys of both sides, for either protocol.
 struct Keys {
@@ -123,7 +128,7 @@ fn their_handshake(keys: &Keys) {
 
 async fn send(mut to: impl AsyncWrite + Unpin) {
     let piece = vec![0x5a; STEP];
-    for _ in 0..LEN / STEP {
+    for _ in 0..len() / STEP {
         to.write_all(&piece).await.unwrap();
     }
     to.shutdown().await.unwrap();
@@ -138,7 +143,7 @@ async fn receive(mut from: impl AsyncRead + Unpin) {
             n => received += n,
         }
     }
-    assert_eq!(received, LEN);
+    assert_eq!(received, len());
 }
 
 async fn transfer<A, B>(a: A, b: B)
@@ -197,54 +202,35 @@ async fn loopback() -> (TcpStream, TcpStream) {
     (a, b)
 }
 
-/// Seconds that this process has computed: they say more than the clock where others compute, too. Nothing but on Linux.
-fn computed() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = fields.split_whitespace().skip(11).take(2);
-    ticks.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
-}
-
 fn runtime() -> Arc<Runtime> {
     let mut builder = Builder::new_multi_thread();
     Arc::new(builder.worker_threads(2).enable_all().build().unwrap())
 }
 
-#[allow(clippy::cast_precision_loss)] // a number of rounds
-fn main() {
-    let keys = Arc::new(Keys::new());
-    let mut handshakes: Vec<Subject> = [
-        ("tunnel", our_handshake as fn(&Keys)),
-        ("TLS 1.3, X25519MLKEM768", their_handshake),
-    ]
-    .map(|(name, run)| {
-        let keys = keys.clone();
-        Subject::new(name, move || (0..HANDSHAKES).for_each(|_| run(&keys)))
-    })
-    .into();
-    for _ in 0..rounds(5 * ROUNDS) {
-        handshakes.iter_mut().for_each(Subject::time);
-    }
-    println!("handshake, both sides, on one core");
-    for subject in &handshakes {
-        println!(
-            "  {:<26} {:>8.0} us",
-            subject.name,
-            subject.nanoseconds_per(HANDSHAKES) / 1e3
-        );
-    }
+fn keys() -> Arc<Keys> {
+    static KEYS: OnceLock<Arc<Keys>> = OnceLock::new();
+    KEYS.get_or_init(|| Arc::new(Keys::new())).clone()
+}
 
+fn handshake() -> Plan {
+    let (keys, same) = (keys(), keys());
+    let plan = Plan::new(TABLE, "`tunnel`: handshake, both sides on one core", move || {
+        our_handshake(&keys);
+    });
+    plan.peer(TLS, move || their_handshake(&same))
+}
+
+pub fn all() -> Vec<Plan> {
+    [handshake()].into_iter().chain(transfers()).collect()
+}
+
+/// On two cores.
+fn transfers() -> Vec<Plan> {
     let runtime = runtime();
-    let mut transfers = Vec::new();
-    for over_tcp in [false, true] {
-        let below = if over_tcp { "loopback TCP" } else { "a duplex" };
-        for (what, name) in [
-            (Through::Nothing, "plain"),
-            (Through::Tunnel, "tunnel"),
-            (Through::Tls, "TLS 1.3"),
-        ] {
-            let (runtime, keys) = (runtime.clone(), keys.clone());
-            transfers.push(Subject::new(format!("over {below}, {name}"), move || {
+    let plan = |over_tcp: bool| {
+        let transfer = |what| {
+            let (runtime, keys) = (runtime.clone(), keys());
+            move || {
                 runtime.block_on(async {
                     if over_tcp {
                         let (a, b) = loopback().await;
@@ -254,24 +240,23 @@ fn main() {
                         through(what, a, b, &keys).await;
                     }
                 });
-            }));
-        }
-    }
-    let mut computing = vec![0.0; transfers.len()];
-    let rounds = rounds(ROUNDS);
-    for _ in 0..rounds {
-        for (subject, computing) in transfers.iter_mut().zip(&mut computing) {
-            let before = computed();
-            subject.time();
-            *computing += computed() - before;
-        }
-    }
-    println!("transfer of 100 MiB: the fastest, and what all took of both cores");
-    for (subject, computing) in transfers.iter().zip(computing) {
-        let (name, speed) = (&subject.name, 1.0 / subject.nanoseconds_per(LEN));
-        println!(
-            "  {name:<26} {speed:>8.2} GB/s {:>8.0} ms",
-            computing / rounds as f64 * 1e3
-        );
-    }
+            }
+        };
+        let below = if over_tcp {
+            "loopback TCP"
+        } else {
+            "a duplex of tokio"
+        };
+        let new = |what: &str, run| {
+            let name = format!("{what} over {below}, {} MiB", len() >> 20);
+            Plan::new(TABLE, name, run).bytes(len())
+        };
+        let plain = new("plain", transfer(Through::Nothing));
+        let name = plain.own.name.clone();
+        let tunnel = new("`tunnel`", transfer(Through::Tunnel))
+            .limit("plain", move |measured| measured.row(&name))
+            .peer(TLS, transfer(Through::Tls));
+        [plain, tunnel]
+    };
+    [false, true].into_iter().flat_map(plan).collect()
 }

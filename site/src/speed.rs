@@ -1,62 +1,20 @@
-//! Plots of what `make plots` measured, each with its numbers as a table.
+//! Plots of what `make bench` measured, each with its numbers as a table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
 use plotters::prelude::*;
-use serde::Deserialize;
-use veriplex_assurance::evidence::{read, root};
+use veriplex_assurance::evidence::records;
+use veriplex_benches::record::{Kind, Record, Series};
 
 use crate::Book;
-
-/// A file of `site/speed`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Measurements {
-    date: String,
-    machine: String,
-    rustc: String,
-    /// What else the machine did.
-    load: String,
-    code: String,
-    rounds: u32,
-    series: Vec<Series>,
-    operation: Vec<Operation>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Series {
-    plot: String,
-    kind: Kind,
-    name: String,
-    /// Bytes, and GB/s.
-    points: Vec<(f64, f64)>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Operation {
-    name: String,
-    #[serde(rename = "kind")]
-    _kind: Kind,
-    microseconds: f64,
-}
-
-#[derive(Clone, Copy, Deserialize, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Own,
-    Peer,
-    Bound,
-}
 
 const INTRODUCTION: &str = "# Speed
 
 Throughput on one core by the size of the input. Setting up with a key counts. Bounds are what the AES instructions of as
 many permutations take alone. Each point is the best of many rounds, in which all take turns: compare within one plot.
-[Performance](docs/performance.md) has more. `make plots` measures your machine.
+[Performance](docs/performance.md) has more. `make bench` measures your machine.
 ";
 
 /// As wide as a phone: a wider screen enlarges it.
@@ -64,37 +22,22 @@ const SIZE: (u32, u32) = (360, 300);
 
 pub fn write(book: &mut Book<'_>) -> io::Result<()> {
     let mut text = INTRODUCTION.to_owned();
-    for (file, name) in [("x86_64", "x86-64"), ("aarch64", "AArch64")] {
-        let file = format!("site/speed/{file}.toml");
-        if root().join(&file).exists() {
-            text += &section(&toml::from_str(&read(&file)).map_err(io::Error::other)?)?;
-        } else {
-            let _ = write!(text, "\nNobody has measured {name} hardware yet.\n");
-        }
+    for record in records() {
+        text += &section(&record)?;
     }
     book.chapter("Speed", "speed.md", &text)
 }
 
-fn section(measured: &Measurements) -> io::Result<String> {
-    let Measurements {
-        date,
-        machine,
-        rustc,
-        code,
-        rounds,
-        load,
-        ..
-    } = measured;
-    let mut text =
-        format!("\n## {machine}\n\n{date}, rustc {rustc}. Code: {code}. Best of {rounds} rounds. {load}\n");
+fn section(record: &Record) -> io::Result<String> {
+    let mut text = record.head();
     let mut plots: Vec<&str> = Vec::new();
-    for series in &measured.series {
+    for series in &record.series {
         if !plots.contains(&series.plot.as_str()) {
             plots.push(&series.plot);
         }
     }
     for plot in plots {
-        let series: Vec<&Series> = measured
+        let series: Vec<&Series> = record
             .series
             .iter()
             .filter(|series| series.plot == plot)
@@ -120,10 +63,6 @@ fn section(measured: &Measurements) -> io::Result<String> {
              </figure>\n\n<details><summary>In numbers (GB/s)</summary>\n\n{}\n</details>\n",
             numbers(&series)
         );
-    }
-    text += "\n### Signatures\n\n| operation, message of 64 bytes | microseconds |\n|---|---|\n";
-    for operation in &measured.operation {
-        let _ = writeln!(text, "| {} | {:.1} |", operation.name, operation.microseconds);
     }
     Ok(text)
 }

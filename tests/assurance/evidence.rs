@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use veriplex_benches::record::Record;
 use veriplex_lift::table::{Argument, Buffer, Kernel, Level};
 
 /// `proofs/inventory.toml`.
@@ -93,6 +94,19 @@ pub struct Theorems {
 #[must_use]
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What `make bench` measured: the files of `benches/results`.
+///
+/// # Panics
+///
+/// If one is no record.
+#[must_use]
+pub fn records() -> Vec<Record> {
+    let mut files = files_under("benches/results");
+    files.sort();
+    let parse = |file| toml::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    files.iter().map(parse).collect()
 }
 
 /// The files in a folder of the repository and in those in it, without what is built there.

@@ -1,5 +1,6 @@
 //! Checks that `proofs/inventory.toml` has a row for every public module, names only what exists and claims no more than
-//! that shows, and that `SOUNDNESS.md` agrees with it and with the theorems about kernels.
+//! that shows, and that `SOUNDNESS.md` agrees with it and with the theorems about kernels. And that `docs/performance.md` shows
+//! what was measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use syn::{Item, UseTree, Visibility};
-use veriplex_assurance::evidence::{Theorems, files_under, inventory, read, root};
+use veriplex_assurance::evidence::{Theorems, files_under, inventory, read, records, root};
+use veriplex_benches::record::Record;
 use veriplex_lift::table::TABLE;
 
 /// Whether `make TARGET` or `FILE::TEST` exists. An ignored test counts only if a Makefile runs it by name.
@@ -289,24 +291,32 @@ fn kernels() -> String {
     text + "\n"
 }
 
-#[test]
-fn soundness_shows_the_kernels() {
-    let page = read("SOUNDNESS.md");
-    let (head, rest) = page.split_once("<!-- kernels: ").unwrap();
+/// A document has this text after the comment that begins with a name, or gets it.
+fn shows(document: &str, name: &str, text: &str) {
+    let page = read(document);
+    let (head, rest) = page.split_once(&format!("<!-- {name}: ")).unwrap();
     let (comment, rest) = rest.split_once("-->\n").unwrap();
-    let (table, tail) = rest.split_once("<!-- end -->").unwrap();
+    let (shown, tail) = rest.split_once("<!-- end -->").unwrap();
     if std::env::var_os("VERIPLEX_UPDATE").is_some() {
-        let page = format!(
-            "{head}<!-- kernels: {comment}-->\n{}<!-- end -->{tail}",
-            kernels()
-        );
-        fs::write(root().join("SOUNDNESS.md"), page).unwrap();
+        let page = format!("{head}<!-- {name}: {comment}-->\n{text}<!-- end -->{tail}");
+        fs::write(root().join(document), page).unwrap();
     } else {
         assert!(
-            table == kernels(),
-            "the kernels in SOUNDNESS.md are out of date: run VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory"
+            shown == text,
+            "the {name} in {document} are out of date: run VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory"
         );
     }
+}
+
+#[test]
+fn soundness_shows_the_kernels() {
+    shows("SOUNDNESS.md", "kernels", &kernels());
+}
+
+#[test]
+fn performance_shows_the_speeds() {
+    let tables: String = records().iter().map(Record::tables).collect();
+    shows("docs/performance.md", "speeds", &format!("{tables}\n"));
 }
 
 /// The tests and make targets named in `SOUNDNESS.md` exist.
