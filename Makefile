@@ -137,8 +137,10 @@ site-test: site ## release: test the site in a browser (make deps-site)
 	        $(CARGO) test --package veriplex-site --test browser -- --ignored; \
 	fi
 
-lint: ## check: check formatting, clippy, rustdoc and the length of documents
+lint: ## check: check formatting, clippy, rustdoc, the lock files and the length of documents
 	scripts/words
+	for lock in $$(git ls-files '*Cargo.lock'); do \
+	    $(CARGO) update --quiet --workspace --locked --manifest-path $${lock%lock}toml || exit 1; done
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
