@@ -319,20 +319,24 @@ fn performance_shows_the_speeds() {
     shows("docs/performance.md", "speeds", &format!("{tables}\n"));
 }
 
-/// The tests and make targets named in `SOUNDNESS.md` exist.
+/// The files, tests and make targets that these pages name exist.
 #[test]
-fn soundness_names_only_what_exists() {
-    let text = read("SOUNDNESS.md");
+fn pages_name_only_what_exists() {
     let mut seen = 0;
-    for quoted in text.split('`').skip(1).step_by(2) {
-        let is_test = quoted.contains(".rs::");
-        let is_target = quoted.starts_with("make ") && quoted.split(' ').count() == 2;
-        if is_test || is_target {
-            assert!(check_exists(quoted), "SOUNDNESS.md: no {quoted}");
-            seen += 1;
-        } else if quoted.contains('/') && !quoted.contains([' ', '<', '*']) {
-            assert!(root().join(quoted).exists(), "SOUNDNESS.md: no {quoted}");
-            seen += 1;
+    for page in ["SOUNDNESS.md", "jasmin/README.md"] {
+        let text = read(page);
+        let beside = root().join(page);
+        for quoted in text.split('`').skip(1).step_by(2) {
+            let is_test = quoted.contains(".rs::");
+            let is_target = quoted.starts_with("make ") && quoted.split(' ').count() == 2;
+            if is_test || is_target {
+                assert!(check_exists(quoted), "{page}: no {quoted}");
+                seen += 1;
+            } else if quoted.contains('/') && !quoted.contains([' ', '<', '*']) {
+                let exists = root().join(quoted).exists() || beside.with_file_name(quoted).exists();
+                assert!(exists, "{page}: no {quoted}");
+                seen += 1;
+            }
         }
     }
     assert!(seen > 10, "{seen}");
