@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test cluster-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test nix
+.PHONY: help install test test-sizes test-dm-crypt test-dependents store-test cluster-test package minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -41,9 +41,6 @@ install: ## use: install the program, its man pages, completions and systemd uni
 
 test: ## check: run every test, with all features
 	@scripts/test
-
-test-workspace: # the part of `test` that `dist-check` runs alone
-	$(CARGO) test --workspace --exclude veriplex-benches --all-features --tests
 
 # Those of the crate itself. What else the assurance crate tests is the same on every architecture.
 CRATE_TESTS = $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs)) \
@@ -89,7 +86,7 @@ cluster-test: ## check: let Ballista's executors, as processes, run TPC-H on enc
 	$(CARGO) clippy --manifest-path rust/store/cluster/Cargo.toml --locked --all-targets -- -D warnings
 	$(CARGO) test --manifest-path rust/store/cluster/Cargo.toml --locked -- --test-threads=1 --nocapture
 
-package: ## release: package the published crates, and build, test and use them elsewhere
+package: ## release: publish the crates up to the upload, and build, test and use them elsewhere
 	@scripts/package
 
 mutate: ## check: find changes of the code since BASE (main) that no test sees; SHARD=0/400 for a part of all (cargo-mutants)
@@ -159,10 +156,6 @@ features: ## check: check many sets of features, each fixed backend, and bare ta
 	@scripts/features
 	@scripts/backends
 	@STRICT= scripts/bare-targets
-
-publish-dry-run: ## release: package the published crates in order, up to the upload
-	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-files -p veriplex-disk -p veriplex-tunnel -p veriplex-cli -p veriplex-audit
-	$(CARGO) publish --dry-run --no-verify --manifest-path rust/store/Cargo.toml --config 'patch.crates-io.veriplex.path="$(CURDIR)"'
 
 fresh-root: ## release: run the quick start of the README in a fresh Debian 12 and 13 (root, debootstrap)
 	@scripts/fresh-root bookworm trixie
