@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-sizes test-dm-crypt test-dependents store-test cluster-test package minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test nix
+.PHONY: help install test test-sizes test-dm-crypt test-dependents store-test cluster-test package minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist-check site site-test nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -99,10 +99,7 @@ mutate: ## check: find changes of the code since BASE (main) that no test sees; 
 reproducible: ## release: build program, library and packages twice and compare every byte (cargo-auditable)
 	packaging/reproducible target/reproducible
 
-dist: ## release: make the source archive, which builds without a network
-	packaging/dist target/dist
-
-dist-check: ## release: make that archive twice, compare, and run its tests without a network
+dist-check: ## release: make the source archive twice, compare, and run its tests without a network
 	packaging/dist-check target/dist-check
 
 nix: ## release: evaluate the flake and build its packages with this machine's tools (nix)
