@@ -96,6 +96,27 @@ fn echo_survives_too_few_descriptors() {
     works(&echo);
 }
 
+/// The lower limit of descriptors is raised; limits that need more than the upper one are told.
+#[test]
+fn limits_that_need_more_descriptors() {
+    for (limit, is_enough) in [("-n 900", false), ("-n 1100; ulimit -S -n 900", true)] {
+        let folder = TempDir::new().unwrap();
+        let program = command("serve", &folder, SERVER, &[CLIENT], "127.0.0.1:1");
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]);
+        limited.arg(program.get_program()).args(program.get_args());
+        limited.args(["--listen", "127.0.0.1:0"]);
+        let server = End::spawn(limited);
+        server.signal("TERM");
+        server.says("stopping", "connections are open");
+        let lines = server.log.0.lock().unwrap();
+        let is_told = lines
+            .iter()
+            .any(|line| line.contains("descriptors, and 900 are allowed"));
+        assert_eq!(is_told, !is_enough, "{limit}: {lines:#?}");
+    }
+}
+
 /// A command that cannot start says why, however few descriptors there are: their addresses make them fail with enough, too.
 #[test]
 #[cfg(target_os = "linux")]

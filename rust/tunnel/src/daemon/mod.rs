@@ -25,6 +25,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
@@ -52,6 +53,9 @@ pub use self::socket::{Address, Passed};
 use self::socket::{Carries, Client, Listener, Socket};
 pub use self::stdio::Stdio;
 use crate::{Config, Stream};
+
+/// Descriptors beside those of connections and listeners.
+const OTHER_DESCRIPTORS: usize = 24;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 
@@ -94,11 +98,20 @@ impl Tunnel {
 }
 
 impl Settings {
-    fn warn_without_peers(&self) {
-        if let Role::Server { allowed, .. } = &self.role
-            && allowed.is_empty()
-        {
-            warn!("no peers are configured: every client is refused");
+    /// Warns of what keeps clients out.
+    fn warn(&self) {
+        let mut needed = 2 * self.max_connections + self.listeners.len() + OTHER_DESCRIPTORS;
+        if let Role::Server { allowed, pending, .. } = &self.role {
+            if allowed.is_empty() {
+                warn!("no peers are configured: every client is refused");
+            }
+            needed += 2 * pending.all;
+        }
+        let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        if most < needed as u64 {
+            warn!(
+                "max-connections and max-pending need {needed} descriptors, and {most} are allowed: raise ulimit -n"
+            );
         }
     }
 
@@ -301,6 +314,15 @@ pub fn serve(
     quiet: bool,
     handled: impl FnOnce(Handle) -> io::Result<()>,
 ) -> Result<(), Error> {
+    // The lower limit is for programs that use `select`. If it stays, the warning says so.
+    let descriptors = getrlimit(Resource::Nofile);
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: descriptors.maximum,
+            ..descriptors
+        },
+    );
     let settings = Arc::new(settings);
     let tunnel = Arc::new(Tunnel {
         key,
@@ -324,7 +346,7 @@ pub fn serve(
                 metrics = Some(tokio::spawn(show_metrics(tunnel.clone(), listener)));
             }
             listeners.change(&tunnel, prepared, &settings.listeners).await;
-            settings.warn_without_peers();
+            settings.warn();
             notify("READY=1");
             while reloads.recv().await.is_some() {
                 notify("RELOADING=1");
@@ -385,7 +407,7 @@ async fn change(
                 settings.clone(),
             );
             listeners.change(tunnel, prepared, &settings.listeners).await;
-            settings.warn_without_peers();
+            settings.warn();
             for (name, is_same) in [
                 ("key-file", old.key_file == settings.key_file),
                 ("metrics", old.metrics == settings.metrics),
