@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 use veriplex::Key;
 
@@ -14,23 +15,35 @@ use super::*;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Disks {
     inode: u64,
-    files: BTreeMap<Part, Vec<u8>>,
+    /// By part. Copies share what they do not change.
+    files: [Option<Rc<Vec<u8>>>; 4],
 }
 
 impl Disks {
     fn new(inode: u64, image: &[u8]) -> Self {
-        Self {
+        let mut disks = Self {
             inode,
-            files: BTreeMap::from([(Part::Image, image.to_vec())]),
-        }
+            files: [const { None }; 4],
+        };
+        disks.put(Part::Image, image.to_vec());
+        disks
     }
 
     fn get(&self, part: Part) -> Option<&Vec<u8>> {
-        self.files.get(&part)
+        self.files[part as usize].as_deref()
+    }
+
+    fn put(&mut self, part: Part, bytes: Vec<u8>) {
+        self.files[part as usize] = Some(bytes.into());
+    }
+
+    /// To change it.
+    fn bytes(&mut self, part: Part) -> &mut Vec<u8> {
+        Rc::make_mut(self.files[part as usize].as_mut().unwrap())
     }
 
     fn image(&self) -> &[u8] {
-        &self.files[&Part::Image]
+        self.get(Part::Image).unwrap()
     }
 
     fn is_marked(&self) -> bool {
@@ -54,7 +67,7 @@ enum Change {
     /// Bytes of a file, which are written whole or not at all.
     Piece(Part, usize, Vec<u8>),
     /// A file was made, replaced or removed.
-    Name(Part, Option<Vec<u8>>),
+    Name(Part, Option<Rc<Vec<u8>>>),
 }
 
 impl Change {
@@ -69,12 +82,11 @@ impl Change {
     fn apply(&self, disks: &mut Disks) {
         match self {
             Self::Piece(part, at, piece) => {
-                if let Some(bytes) = disks.files.get_mut(part) {
-                    put(bytes, *at, piece);
+                if let Some(bytes) = &mut disks.files[*part as usize] {
+                    put(Rc::make_mut(bytes), *at, piece);
                 }
             }
-            Self::Name(part, Some(bytes)) => drop(disks.files.insert(*part, bytes.clone())),
-            Self::Name(part, None) => drop(disks.files.remove(part)),
+            Self::Name(part, bytes) => disks.files[*part as usize].clone_from(bytes),
         }
     }
 }
@@ -257,7 +269,7 @@ impl Storage for Recording {
     fn save(&self, part: Part, bytes: &[u8], replaced: Option<&[u8; header::LEN]>) -> Result<(), Error> {
         let there = self.machine.borrow().seen.get(part).cloned();
         assert!(there.as_deref() == replaced.map(<[u8; _]>::as_slice), "{part:?}");
-        self.change(Change::Name(part, Some(bytes.to_vec())));
+        self.change(Change::Name(part, Some(bytes.to_vec().into())));
         self.sync_these(Change::is_name);
         Ok(())
     }
@@ -539,8 +551,8 @@ fn any_files_together() {
 fn exchange(shape: Shape, direction: Direction, all: &[Explored]) {
     let request = shape.request(direction);
     let (mut headers, mut journals, mut images) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    headers.insert(None, None);
-    journals.insert(None, None);
+    headers.insert(None, &None);
+    journals.insert(&None, None);
     for (i, explored) in all.iter().enumerate() {
         assert!(explored.is_right);
         for disks in &explored.states {
@@ -555,8 +567,9 @@ fn exchange(shape: Shape, direction: Direction, all: &[Explored]) {
                         .is_some(),
                 )
             });
-            headers.insert(kind, header);
-            journals.insert(disks.get(Part::Journal), disks.get(Part::Journal).map(|_| i));
+            let journal = &disks.files[Part::Journal as usize];
+            headers.insert(kind, &disks.files[Part::Header as usize]);
+            journals.insert(journal, journal.as_ref().map(|_| i));
             images.insert((disks.inode, disks.image()), i);
         }
     }
@@ -569,10 +582,7 @@ fn exchange(shape: Shape, direction: Direction, all: &[Explored]) {
         for &header in headers.values() {
             for (&journal, &of_journal) in &journals {
                 for (part, bytes) in [(Part::Header, header), (Part::Journal, journal)] {
-                    match bytes {
-                        Some(bytes) => disks.files.insert(part, bytes.clone()),
-                        None => disks.files.remove(&part),
-                    };
+                    disks.files[part as usize].clone_from(bytes);
                 }
                 let (result, after) = run(&disks, &request, *key);
                 if result.is_err() {
@@ -648,7 +658,7 @@ fn there_and_back() {
     // Not if no sector is known, unless that is wanted. A header that is kept is not replaced.
     let mut written = disks.clone();
     let noise = SHAPE.plain(77);
-    written.files.get_mut(&Part::Image).unwrap()[offset..].copy_from_slice(&noise[offset..]);
+    written.bytes(Part::Image)[offset..].copy_from_slice(&noise[offset..]);
     refused(&written, &request, 7, "belongs to another image");
     let unchecked = Request {
         is_checked: false,
@@ -656,7 +666,7 @@ fn there_and_back() {
     };
     assert!(run(&written, &unchecked, 7).0.is_ok());
     let mut kept = disks.clone();
-    kept.files.insert(Part::Old, vec![1; header::LEN]);
+    kept.put(Part::Old, vec![1; header::LEN]);
     refused(&kept, &request, 7, "already exists");
     // An older one of this disk is.
     let header = Header::parse(disks.get(Part::Header).unwrap()[..].try_into().unwrap()).unwrap();
@@ -666,7 +676,7 @@ fn there_and_back() {
     };
     let older = disk.header(&tags).ok().unwrap().bytes().to_vec();
     assert!(Some(&older) != disks.get(Part::Header));
-    kept.files.insert(Part::Old, older);
+    kept.put(Part::Old, older);
     let (done, after) = run(&kept, &request, 7);
     assert!(done.is_ok() && after.get(Part::Old) == disks.get(Part::Header));
 
@@ -739,7 +749,7 @@ fn another_conversion_than_that_of_the_journal() {
     assert!(half.len() > 10);
     for half in half {
         let mut disks = ended.seen.clone();
-        disks.files.insert(Part::Image, half.seen.image().to_vec());
+        disks.put(Part::Image, half.seen.image().to_vec());
         let (done, after) = run(&disks, &encrypt, 7);
         assert!(done.is_err() && after == disks);
     }
@@ -842,7 +852,7 @@ fn damaged_files() {
         let request = SHAPE.request(direction);
         let refused = |part: Part, change: &dyn Fn(&mut Vec<u8>), reason: &str| {
             let mut disks = disks.clone();
-            change(disks.files.get_mut(&part).unwrap());
+            change(disks.bytes(part));
             let (done, after) = run(&disks, &request, 7);
             let error = done.err().unwrap().to_string();
             assert!(error.contains(reason), "{reason}: {error}");
