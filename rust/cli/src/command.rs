@@ -255,7 +255,7 @@ impl FromArgs {
 
 /// The public key that these 64 hexadecimal digits of either case are, or what is wrong with them.
 pub fn parse_key(digits: &str) -> Result<PublicKey, String> {
-    let bytes = text::digits(digits)?;
+    let bytes = text::digits_or_file(digits, "--from")?;
     PublicKey::from_bytes(&bytes).map_err(|_| "these digits are no public key".into())
 }
 

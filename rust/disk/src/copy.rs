@@ -333,6 +333,10 @@ pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error
                 "not a regular file: name its header with --header",
             ));
         }
+        None if image.extension().is_some_and(|found| found == HEADER_EXTENSION) => {
+            let reason = "a header, judging by its name: name its image (the header of this one: --header)";
+            return Err(Error::usage(&quoted(image), reason));
+        }
         None => beside(image, HEADER_EXTENSION),
     };
     // No header can be read from anything else, or replaces it.

@@ -329,7 +329,7 @@ impl Job<'_> {
 /// The next bytes of a header; `made`: how the file should have been.
 pub fn read_array<const N: usize>(input: &mut Input, made: &str) -> Result<[u8; N], Error> {
     let mut array = [0; N];
-    match input.read_exact(&mut array) {
+    match input.read_header(&mut array) {
         Ok(()) => Ok(array),
         Err(error) if is_end(&error) => Err(Error::unverified(
             &input.name,

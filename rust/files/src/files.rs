@@ -323,6 +323,12 @@ impl Input {
         }
     }
 
+    /// Reads the next bytes, which are no progress: in between, a password is asked for and hashed.
+    pub fn read_header(&mut self, header: &mut [u8]) -> io::Result<()> {
+        self.progress.leave_out(header.len() as u64);
+        self.reader().read_exact(header)
+    }
+
     /// Begins again, if it is regular.
     pub fn rewind(&mut self) -> Result<(), Error> {
         self.progress.restart();
@@ -538,7 +544,10 @@ impl Output {
         };
         let sink = match found {
             None => NewFile::create(place, existing, readers, true).map(Sink::File),
-            Some(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Some(found) if found.is_dir() => {
+                let reason = "already exists, and a folder is never overwritten: name another output";
+                return Err(Error::io(&name, reason));
+            }
             Some(found) if found.is_file() => {
                 if !replace {
                     return Err(existing.error(&name));
@@ -638,10 +647,8 @@ impl Output {
         };
         let name = self.name;
         if place.is_link || fs::symlink_metadata(&place.path).is_ok() {
-            return Err(Error::io(
-                &name,
-                "already exists, and a folder never overwrites anything",
-            ));
+            let reason = "already exists, and a folder never overwrites anything: name another output";
+            return Err(Error::io(&name, reason));
         }
         let make = |owner| Temporary::make(folder_of(&place.path), |path| open_folders::make(path, owner));
         let (temporary, folder) = file

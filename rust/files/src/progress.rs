@@ -44,6 +44,11 @@ impl Progress {
         self.total = None;
     }
 
+    /// So many bytes of the total are no work.
+    pub fn leave_out(&mut self, bytes: u64) {
+        self.total = self.total.map(|total| total.saturating_sub(bytes));
+    }
+
     /// The same work begins again.
     pub fn restart(&mut self) {
         self.done = 0;

@@ -191,3 +191,14 @@ pub fn digits<const N: usize>(text: &str) -> Result<[u8; N], String> {
         _ => Err(format!("has {} hexadecimal digits, not {}", text.len(), 2 * N)),
     }
 }
+
+/// The same of an argument, where another option takes a file.
+pub fn digits_or_file<const N: usize>(text: &str, option: &str) -> Result<[u8; N], String> {
+    digits(text).map_err(|wrong| {
+        if Path::new(text).is_file() {
+            format!("{wrong}; use {option} for a file")
+        } else {
+            wrong
+        }
+    })
+}

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum, value_parser};
 use serde::Deserialize;
 use veriplex::hybrid::Fingerprint;
+use veriplex_files::text;
 
-use super::allow;
 use crate::secrets::{PrivateKeyFile, one_of};
 
 pub const CONNECTIONS: u32 = 400;
@@ -72,7 +72,8 @@ pub struct Serve {
     pub key: PrivateKeyFile,
     /// A client that is allowed: what `veriplex key inspect` prints beside `tunnel --peer`, not its fingerprint; may be
     /// repeated
-    #[arg(long = "peer", value_name = "FINGERPRINT", value_parser = allow::parse)]
+    #[arg(long = "peer", value_name = "FINGERPRINT",
+        value_parser = |text: &str| text::digits_or_file(text, "--peer-file").map(Fingerprint::from_bytes))]
     pub peers: Vec<Fingerprint>,
     /// The public key of a client that is allowed, or a list with one in each line, or what --peer takes and a name; may be
     /// repeated, and is read again on SIGHUP

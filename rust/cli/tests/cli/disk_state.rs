@@ -161,6 +161,12 @@ fn info_says_what_the_header_does() {
         "not found",
     );
     fails(
+        &folder.run(&["disk", "info", "image.vphead"]),
+        USAGE,
+        "image.vphead",
+        "name its image",
+    );
+    fails(
         &folder.run(&["disk", "info", "--header", "key", "image"]),
         UNVERIFIED,
         "key",

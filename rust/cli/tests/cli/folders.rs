@@ -206,7 +206,12 @@ fn a_folder_replaces_nothing() {
     let before = tree(&folder.path("plain"));
     for force in [&[][..], &["--force"]] {
         let output = run(&folder, DECRYPT, &[force, &["plain.vpx"]].concat());
-        assert_eq!(output.status.code(), Some(IO), "{output:?}");
+        fails(
+            &output,
+            IO,
+            "plain",
+            "a folder is never overwritten: name another output",
+        );
         folder.write("file", b"mine");
         let output = run(&folder, DECRYPT, &[force, &["-o", "file", "plain.vpx"]].concat());
         fails(&output, IO, "file", "already exists");

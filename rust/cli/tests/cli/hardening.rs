@@ -794,6 +794,20 @@ pub fn on_a_terminal(command: &mut Command) -> String {
     String::from_utf8(shown).unwrap()
 }
 
+/// That a file with a password takes long is not that it is long: its header is no progress, and not in the total.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_header_is_no_progress() {
+    let folder = Folder::new();
+    folder.write("file", b"content");
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
+    let slowly = "(head -c 20; sleep 1.2; cat) <file.vpx | exec \"$0\" decrypt --key-file key -o out";
+    let mut command = Command::new("sh");
+    command.args(["-c", slowly, env!("CARGO_BIN_EXE_veriplex")]);
+    assert_eq!(on_a_terminal(command.current_dir(folder.0.path())), "");
+    assert_eq!(folder.read("out"), b"content");
+}
+
 /// Names that hide what a check says of them, or write a line of their own.
 const DECEPTIVE: [(&str, &str); 3] = [
     ("bad\u{1b}[8m", r"'bad'$'\033''[8m'"),

@@ -833,22 +833,30 @@ fn a_key_is_not_the_name_of_a_file() {
             ("./list".into(), "character 1 is '.'"),
         ] {
             // Its name is the damaged key, its content a right one.
-            if !damaged.is_empty() {
+            let is_file = !damaged.is_empty();
+            if is_file {
                 folder.write(&damaged, to_key.as_bytes());
             }
             let commands = if *to_key == good {
-                vec![vec!["verify", "--from-key", &damaged, "file"]]
+                vec![(
+                    vec!["verify", "--from-key", &damaged, "file"],
+                    "use --from for a file",
+                )]
             } else {
                 let serve = ["tunnel", "serve", "-k1", "--listen=[::]:0", "--connect=[::]:1"];
                 vec![
-                    vec!["sum", "--outboard", "o", "--verify", &damaged, "file"],
-                    [&serve[..], &["--peer", &damaged]].concat(),
+                    (vec!["sum", "--outboard", "o", "--verify", &damaged, "file"], ""),
+                    (
+                        [&serve[..], &["--peer", &damaged]].concat(),
+                        "use --peer-file for a file",
+                    ),
                 ]
             };
-            for command in commands {
+            for (command, hint) in commands {
                 let output = folder.run(&command);
                 assert_eq!(output.status.code(), Some(USAGE), "{output:?}");
                 assert!(stderr(&output).contains(reason), "{reason}: {output:?}");
+                assert!(!is_file || stderr(&output).contains(hint), "{hint}: {output:?}");
                 assert_eq!(stdout(&output), "");
             }
         }

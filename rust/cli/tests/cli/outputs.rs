@@ -191,7 +191,7 @@ fn names_of_outputs() {
     fails(&output, IO, "missing/out", "No such file");
     fs::create_dir(folder.path("in.vpx")).unwrap();
     let output = folder.run(&["encrypt", "--key-file", "key", "-f", "in"]);
-    fails(&output, IO, "in.vpx", "directory");
+    fails(&output, IO, "in.vpx", "a folder is never overwritten");
     fs::remove_dir(folder.path("in.vpx")).unwrap();
     let output = folder.run(&["decrypt", "--key-file", "key", "missing.vpx"]);
     fails(&output, IO, "missing.vpx", "No such file");
