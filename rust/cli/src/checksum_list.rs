@@ -222,7 +222,7 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
         let parsed = parse(&line, kind.tag(), kind.len(), how.untagged);
         let Some((expected, path)) = parsed.filter(|_| !too_long) else {
             if !how.status {
-                let what = foreign(&line, kind).unwrap_or("malformed".into());
+                let what = foreign(&line, kind, how.untagged).unwrap_or("malformed".into());
                 warn(format_args!("{list_name}: line {number}: {what}"));
             }
             // Lists that name the algorithm are this program's.
@@ -293,7 +293,7 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// What a line is that another program or command made.
-fn foreign(line: &[u8], kind: &Kind) -> Option<String> {
+fn foreign(line: &[u8], kind: &Kind, untagged: bool) -> Option<String> {
     let line = str::from_utf8(line).ok()?.trim_ascii();
     let line = line.strip_prefix('\\').unwrap_or(line);
     let tagged = line.split_once(" (").zip(line.rsplit_once(") = "));
@@ -305,12 +305,17 @@ fn foreign(line: &[u8], kind: &Kind) -> Option<String> {
     if digits.len() < 16 || digits.len() % 2 != 0 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
     }
-    let len = digits.len() / 2;
+    let (len, right_len, right_tag) = (digits.len() / 2, kind.len(), kind.tag());
     match tag {
-        Some(tag) if tag != kind.tag() => Some(format!("{}, not {}", quoted(Path::new(tag)), kind.tag())),
-        _ if len != kind.len() => Some(format!("{len} bytes, not {}", kind.len())),
-        Some(_) => None,
-        None => Some(format!("names no algorithm (--untagged assumes {})", kind.tag())),
+        Some(tag) if tag != right_tag => Some(format!("{}, not {right_tag}", quoted(Path::new(tag)))),
+        None if !untagged && len == right_len => {
+            Some(format!("names no algorithm (--untagged assumes {right_tag})"))
+        }
+        None if !untagged => Some(format!(
+            "names no algorithm, and has {len} bytes, not {right_len}"
+        )),
+        _ if len != right_len => Some(format!("{len} bytes, not {right_len}")),
+        _ => None,
     }
 }
 

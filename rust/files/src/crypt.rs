@@ -96,6 +96,12 @@ impl Kind {
         }
     }
 
+    /// What a file is, judging by its name.
+    fn of(file: &Path) -> Option<Self> {
+        let extension = file.extension()?;
+        Self::ALL.into_iter().find(|kind| extension == kind.extension())
+    }
+
     /// The beginning of such a file, with its version.
     pub fn header(self, version: u8) -> Vec<u8> {
         let mut header = self.magic().to_vec();
@@ -245,7 +251,12 @@ impl Job<'_> {
                     name
                 })
             } else {
-                let reason = format_args!("does not end in .{extension}: name the output file with -o");
+                let advice = match Kind::of(self.input) {
+                    Some(Kind::Encrypted) => "use veriplex decrypt",
+                    Some(Kind::Sealed) => "use veriplex unseal",
+                    None => "name the output file with -o",
+                };
+                let reason = format_args!("does not end in .{extension}: {advice}");
                 Err(Error::usage(&quoted(self.input), reason))
             }
         })
@@ -284,8 +295,7 @@ impl Job<'_> {
             return Ok((Input::open(self.input, shows_progress)?, output));
         };
         let input = Input::open_any(self.input, shows_progress)?;
-        let extension = self.input.extension().unwrap_or_default();
-        if Kind::ALL.iter().any(|kind| extension == kind.extension()) {
+        if Kind::of(self.input).is_some() {
             warn(format_args!(
                 "{}: encrypted already, judging by its name; encrypting it again",
                 input.name

@@ -133,14 +133,18 @@ struct Written {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [[listen]] with an address")]
 struct ListenTable {
     address: String,
     proxies: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    expecting = "a table [[peer]] with a fingerprint or a key-file"
+)]
 struct PeerTable {
     name: Option<String>,
     fingerprint: Option<String>,
@@ -364,6 +368,10 @@ mod tests {
             (&MINIMAL.replace("[[listen]]", "[[listn]]"), "unknown field"),
             (&MINIMAL.replace("address", "adress"), "line 4: unknown field"),
             (&MINIMAL.replace("\"key\"", "1"), "line 1: invalid type"),
+            (
+                "key-file = 'key'\nconnect = '[::1]:1'\nlisten = ['[::1]:2']",
+                "expected a table [[listen]] with an address",
+            ),
             (
                 &MINIMAL.replace("[[listen]]\naddress = \"[::]:1\"", "listen = []"),
                 "no [[listen]] table",

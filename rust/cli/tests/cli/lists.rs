@@ -218,7 +218,10 @@ fn lists_of_others() {
             "line 1: BLAKE2b-256, not VERIPLEX-SUM",
         ),
         (tag, "line 1: VERIPLEX-DIGEST, not VERIPLEX-SUM"),
-        (format!("{hex}{hex}  a"), "line 1: 64 bytes, not 32"),
+        (
+            format!("{hex}{hex}  a"),
+            "line 1: names no algorithm, and has 64 bytes, not 32",
+        ),
         (
             format!("{hex}  a"),
             "line 1: names no algorithm (--untagged assumes VERIPLEX-SUM)",

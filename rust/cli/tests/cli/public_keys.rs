@@ -74,6 +74,13 @@ fn sealed_files_and_pipes() {
         assert_eq!(opened.stdout, plaintext);
     }
 
+    fails(
+        &folder.run(&["decrypt", "--key-file", "key", "file.sealed"]),
+        USAGE,
+        "file.sealed",
+        "use veriplex unseal",
+    );
+
     // Not from somebody else, and not to somebody else, its sender included.
     let sealed = folder.pipe(&seal, b"plaintext").stdout;
     for (receiver, sender) in [("2", "3"), ("2", "2"), ("3", "1"), ("1", "2"), ("1", "1")] {
