@@ -4,17 +4,17 @@ use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::armor;
-use crate::error::{Error, warn};
-use crate::terminal_quoting::quoted;
 use veriplex::mhf::Mhf;
 use veriplex::rand_core::SeedableRng;
 use veriplex::rustcrypto::rand_core::Generator;
 use veriplex::{Key, Label, Protocol, label};
 use zeroize::Zeroizing;
 
+use crate::armor;
+use crate::error::{Error, warn};
 use crate::files::{Existing, Input, Output, Readers, beside};
 use crate::places::is_stdio;
+use crate::terminal_quoting::quoted;
 
 pub const SALT_LEN: usize = 32;
 /// The extension of a signature; `GnuPG` takes `.sig` for its own.

@@ -6,10 +6,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::destination::{Destination, find_input};
 use crate::error::Error;
 use crate::terminal_quoting::quoted;
-
-use crate::destination::{Destination, find_input};
 
 /// By the names that the command line has for them, with their numbers.
 static TAKEN: OnceLock<BTreeMap<PathBuf, (i32, File)>> = OnceLock::new();

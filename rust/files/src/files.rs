@@ -7,25 +7,25 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::access_lists::{has_list, has_list_at};
-use crate::armor;
-use crate::error::Error;
-use crate::terminal_quoting::quoted;
 use rustix::fs::{OFlags, fchown, fcntl_getfl};
 use rustix::process::{Gid, Uid};
 use socket2::{SockRef, Type};
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
+use crate::access_lists::{has_list, has_list_at};
+use crate::armor;
 use crate::descriptors;
 use crate::destination::{self, Destination, Place};
 use crate::device;
+use crate::error::Error;
 use crate::folder;
 use crate::open_folders;
 use crate::overwritten::Overwritten;
 use crate::places::{self, Written, check_unwritten, folder_of, is_same, is_stdio, stream};
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
+use crate::terminal_quoting::quoted;
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;

@@ -12,16 +12,16 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::error::{Error, warn};
-use crate::terminal_quoting::quoted;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, mkdirat, openat, readlinkat, statat, symlinkat};
 use rustix::io::Errno;
 use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
 
+use crate::error::{Error, warn};
 use crate::open_folders::{OPEN, OpenFolders, names};
 use crate::places::check_unwritten;
 use crate::temporary::inside;
+use crate::terminal_quoting::quoted;
 
 /// The longest path in a folder, in bytes: of the 4095 that Linux takes, 255 are for the folder that it is decrypted to.
 const MAX_PATH_LEN: usize = 3840;

@@ -9,12 +9,11 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::Error;
-use crate::terminal_quoting::quoted;
-
 use crate::descriptors;
 use crate::destination::{self, Destination};
 use crate::device;
+use crate::error::Error;
+use crate::terminal_quoting::quoted;
 
 /// Whether `path` stands for standard input or output.
 pub fn is_stdio(path: &Path) -> bool {

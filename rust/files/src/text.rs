@@ -7,13 +7,13 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::error::{Error, Status};
-use crate::terminal_quoting::{is_printable, quoted};
 use rustix::fs::OFlags;
 use zeroize::Zeroizing;
 
+use crate::error::{Error, Status};
 use crate::files::{self, read_up_to};
 use crate::places::{self, is_stdio};
+use crate::terminal_quoting::{is_printable, quoted};
 
 /// The longest list of keys in bytes.
 pub const MAX_LIST_LEN: usize = 1 << 20;
@@ -88,19 +88,8 @@ pub fn parse<T>(
     what: &str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, Error> {
-    parse_opened(open(path)?, path, max_len, status, what, parse)
-}
-
-/// The same of a file that is open.
-pub fn parse_opened<T>(
-    file: File,
-    path: &Path,
-    max_len: usize,
-    status: Status,
-    what: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, Error> {
-    parse_read(&read(file, path, max_len)?, path, max_len, status, what, parse)
+    let text = read(open(path)?, path, max_len)?;
+    parse_read(&text, path, max_len, status, what, parse)
 }
 
 /// The same of what [`read`] gave.
@@ -122,7 +111,8 @@ pub fn parse_read<T>(
 /// A file with a list of public things, which is open. Nothing in a line looks like the end of one.
 pub fn read_list(file: File, path: &Path) -> Result<String, Error> {
     let what = format!("not UTF-8, or too large: more than {MAX_LIST_LEN} bytes");
-    let text = parse_opened(file, path, MAX_LIST_LEN, Status::Io, &what, |text| {
+    let text = read(file, path, MAX_LIST_LEN)?;
+    let text = parse_read(&text, path, MAX_LIST_LEN, Status::Io, &what, |text| {
         Some(text.to_owned())
     })?;
     let is_control = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');
