@@ -41,7 +41,7 @@ fn serves_until_a_signal() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-/// The key of the sectors: `rust/cli/src/disk/header.rs` has the format.
+/// The key of the sectors: `rust/disk/src/header.rs` has the format.
 fn sectors_key(header: &[u8]) -> [u8; 32] {
     let mut protocol = Protocol::new(label!("veriplex.disk.v1"));
     protocol.mix(label!("header"), &header[..30]);
