@@ -20,6 +20,7 @@ use veriplex_disk::nbd::{self, Stream};
 use veriplex_disk::serve::Export;
 use veriplex_files::crypt::Secret;
 use veriplex_files::error::Error;
+use veriplex_files::overwritten::MARKER_LEN;
 use veriplex_fuzz::Change;
 
 /// An image, and which part of it is encrypted.
@@ -262,7 +263,7 @@ fn conversion(shape: Shape, decrypt: bool, stops: &[u8], change: Option<(Changed
     let is_unchanged = |image: &[u8]| {
         let geometry = shape.geometry();
         let [start, end] = [geometry.offset, geometry.end()].map(|at| usize::try_from(at).unwrap());
-        let marked = start.min(header::MARKER_LEN);
+        let marked = start.min(MARKER_LEN);
         image.len() == plain.len()
             && image[marked..start] == plain[marked..start]
             && image[end..] == plain[end..]
