@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The message whose key comes from the password. The header is authenticated with it.
-fn message(password: &[u8], header: &[u8; HEADER_LEN]) -> Result<Message, veriplex::Error> {
+fn message(password: &[u8], header: &[u8; HEADER_LEN]) -> Result<Message, Box<dyn Error>> {
     let (salt, nonce) = header
         .split_first_chunk::<16>()
         .ok_or(veriplex::Error::BufferLength)?;

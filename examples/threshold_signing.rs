@@ -1,8 +1,8 @@
 //! Three people make a key that nobody has, and two of them sign with it:
 //! `cargo run --features ristretto --example threshold_signing`.
 
-use veriplex::frost::{Identifier, SigningPackage, dkg};
-use veriplex::{Error, label, os_rng, sig};
+use veriplex::frost::{Error, Identifier, SigningPackage, dkg};
+use veriplex::{label, os_rng, sig};
 
 fn main() -> Result<(), Error> {
     let domain = label!("com.example.treasury");

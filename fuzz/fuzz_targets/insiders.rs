@@ -312,7 +312,7 @@ fn frost(case: &Frost, rng: &mut Generator) {
                 shares.push(frost::SignatureShare::from_bytes(&bytes).unwrap());
             }
             Err(error) => {
-                assert!(case.is_bad[i] && error == Error::Participants);
+                assert!(case.is_bad[i] && error == frost::Error::Participants);
                 // With the digest of an honest one, if there is one before.
                 let before = shares.last().map(frost::SignatureShare::to_bytes);
                 let digest = before.map_or([0; 32], |share| share[34..].try_into().unwrap());
@@ -333,8 +333,8 @@ fn frost(case: &Frost, rng: &mut Generator) {
     }
     match package.aggregate(&shares) {
         Ok(signature) => sig::verify(DOMAIN, group.public_key(), b"message", &signature).unwrap(),
-        Err(Error::BadParticipant(who)) => assert!(case.is_bad[usize::from(who.get()) - 1]),
-        Err(Error::Disagreement) => assert!(case.is_bad.contains(&true)),
+        Err(frost::Error::BadParticipant(who)) => assert!(case.is_bad[usize::from(who.get()) - 1]),
+        Err(frost::Error::Disagreement) => assert!(case.is_bad.contains(&true)),
         Err(error) => panic!("{error:?}"),
     }
 }
@@ -410,8 +410,8 @@ fn dkg(case: &Dkg, rng: &mut Generator) {
             }
         }
     };
-    let blames = |error: Error| {
-        if let Error::BadParticipant(who) = error {
+    let blames = |error: frost::Error| {
+        if let frost::Error::BadParticipant(who) = error {
             assert!(case.is_bad[usize::from(who.get()) - 1], "blames an honest one");
         }
     };

@@ -4,8 +4,8 @@ use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use proptest::prelude::*;
 use veriplex::frost::dkg::{self, AwaitingCommitments, AwaitingShares, Commitment, Share};
-use veriplex::frost::{GroupKey, Identifier, KeyShare};
-use veriplex::{Error, Label, Protocol, label};
+use veriplex::frost::{Error, GroupKey, Identifier, KeyShare};
+use veriplex::{Label, Protocol, label};
 
 use crate::common::Recorded;
 use crate::frost::signs;
@@ -192,7 +192,7 @@ fn commitment_to(coefficients: &[u8]) -> Commitment {
 }
 
 /// The same, but participant 3 knows only the first coefficient.
-fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Commitment, Error> {
+fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Commitment, veriplex::Error> {
     let [a, k] = [first, 77].map(Scalar::from);
     let coefficients = std::iter::once(RistrettoPoint::mul_base(&a))
         .chain(others)
@@ -261,9 +261,12 @@ fn coefficients_that_cancel_others_have_no_shares() {
 #[test]
 fn zero_coefficients_are_refused() {
     let identity = || vec![RistrettoPoint::mul_base(&Scalar::ZERO)];
-    assert_eq!(commitment_to_elements(5, identity()), Err(Error::InvalidKey));
+    assert_eq!(
+        commitment_to_elements(5, identity()),
+        Err(veriplex::Error::InvalidKey)
+    );
     let zero = commitment_to_elements(0, vec![RistrettoPoint::mul_base(&Scalar::ONE)]);
-    assert_eq!(zero, Err(Error::InvalidKey));
+    assert_eq!(zero, Err(veriplex::Error::InvalidKey));
 }
 
 /// One coefficient too many would raise the threshold for everyone; one too few belongs to a group with a lower one.
@@ -340,15 +343,18 @@ fn shares_are_checked() {
     }
     let long = [bytes.as_slice(), &[0]].concat();
     for n in (0..68).chain([69]) {
-        assert_eq!(Share::try_from(&long[..n]).err(), Some(Error::InvalidKey));
+        assert_eq!(
+            Share::try_from(&long[..n]).err(),
+            Some(veriplex::Error::InvalidKey)
+        );
     }
     let mut order = bytes;
     order[4..36].copy_from_slice(&crate::order());
-    assert_eq!(Share::from_bytes(&order).err(), Some(Error::InvalidKey));
+    assert_eq!(Share::from_bytes(&order).err(), Some(veriplex::Error::InvalidKey));
     for place in [1, 3] {
         let mut zero = bytes;
         zero[place] = 0;
-        assert_eq!(Share::from_bytes(&zero).err(), Some(Error::Participants));
+        assert_eq!(Share::from_bytes(&zero).err(), Some(veriplex::Error::InvalidKey));
     }
     assert_eq!(format!("{three:?}"), "Share { sender: 3, receiver: 1, .. }");
 }

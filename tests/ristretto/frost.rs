@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use veriplex::frost::{
-    self, GroupKey, Identifier, KeyShare, SignatureShare, SigningCommitments, SigningNonces, SigningPackage,
-    UsedNonces,
+    self, Error, GroupKey, Identifier, KeyShare, SignatureShare, SigningCommitments, SigningNonces,
+    SigningPackage, UsedNonces,
 };
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::Signature;
-use veriplex::{Error, Label, Protocol, label, sig};
+use veriplex::{Label, Protocol, label, sig};
 
 use crate::common::{Recorded, array, bytes, cases, number, on_each_backend, text, vectors};
 use crate::order;
@@ -191,10 +191,13 @@ fn a_restored_signer_refuses_used_nonces() {
     assert_eq!(bytes.len(), 3 * 32);
     assert_eq!(UsedNonces::from_bytes(&bytes), Ok(used));
     for n in (0..bytes.len()).filter(|n| n % 32 != 0) {
-        assert_eq!(UsedNonces::from_bytes(&bytes[..n]), Err(Error::InvalidState));
+        assert_eq!(
+            UsedNonces::from_bytes(&bytes[..n]),
+            Err(veriplex::Error::InvalidState)
+        );
     }
     for other in [[&bytes[32..64], &bytes[..32]].concat(), bytes[..32].repeat(2)] {
-        assert_eq!(UsedNonces::from_bytes(&other), Err(Error::InvalidState));
+        assert_eq!(UsedNonces::from_bytes(&other), Err(veriplex::Error::InvalidState));
     }
 }
 
@@ -242,13 +245,13 @@ fn shares_of_keys_are_verified() {
     let (other, others) = frost::deal(DOMAIN, 3, 5, &mut Recorded::new([7; 64])).unwrap();
     for (share, of_other) in shares.iter().zip(&others) {
         assert_eq!(share.verify(&group), Ok(()));
-        assert_eq!(share.verify(&other), Err(Error::Verification));
-        assert_eq!(of_other.verify(&group), Err(Error::Verification));
+        assert_eq!(share.verify(&other), Err(veriplex::Error::Verification));
+        assert_eq!(of_other.verify(&group), Err(veriplex::Error::Verification));
         for place in [1, 2, 20] {
             let mut bytes = share.to_bytes();
             bytes[place] ^= 0x10;
             let changed = KeyShare::from_bytes(&bytes).unwrap();
-            assert_eq!(changed.verify(&group), Err(Error::Verification));
+            assert_eq!(changed.verify(&group), Err(veriplex::Error::Verification));
         }
     }
     assert_eq!(group.verifying_share(id(6)), Err(Error::Participants));
@@ -276,11 +279,9 @@ fn wrong_signers_are_refused() {
     for bytes in [of(&[0])[0].to_bytes().to_vec(), shares[0].to_bytes().to_vec()] {
         let mut zero = bytes;
         zero[..2].fill(0);
-        assert_eq!(
-            SigningCommitments::try_from(&zero[..]).err(),
-            Some(Error::Participants)
-        );
-        assert_eq!(KeyShare::try_from(&zero[..]).err(), Some(Error::Participants));
+        let invalid = Some(veriplex::Error::InvalidKey);
+        assert_eq!(SigningCommitments::try_from(&zero[..]).err(), invalid);
+        assert_eq!(KeyShare::try_from(&zero[..]).err(), invalid);
     }
 }
 
@@ -522,7 +523,16 @@ fn bad_encodings() {
     assert!(SignatureShare::try_from(&with(&s, 2, order)[..66]).is_err());
     let mut numbers = g[..98].to_vec();
     numbers[..2].copy_from_slice(&[0, 2]);
-    assert_eq!(GroupKey::from_bytes(&numbers), Err(Error::Participants));
+    assert_eq!(GroupKey::from_bytes(&numbers), Err(veriplex::Error::InvalidKey));
+}
+
+/// What goes into a log tells who is to blame, or what all modules call it.
+#[test]
+fn errors_have_their_texts() {
+    let bad = Error::BadParticipant(id(65535)).to_string();
+    assert_eq!(bad, "participant 65535 sent something wrong");
+    let other = veriplex::Error::InvalidKey;
+    assert_eq!(Error::from(other).to_string(), other.to_string());
 }
 
 #[test]
@@ -563,7 +573,7 @@ fn stored_nonces_serve_once() {
     ] {
         let mut bad: [u8; 64] = bad.concat().try_into().unwrap();
         let refused = SigningNonces::from_bytes(&mut bad, &mut used);
-        assert_eq!(refused.err(), Some(Error::InvalidState));
+        assert_eq!(refused.err(), Some(veriplex::Error::InvalidState.into()));
         assert_eq!(bad, [0; 64]);
     }
     assert_eq!(used, UsedNonces::new());

@@ -1,16 +1,16 @@
-//! The errors of all modules.
+//! The errors that modules share.
 
 use core::fmt;
-use core::num::NonZeroU16;
 
-/// What can go wrong. No variant reveals anything about a secret.
+/// What can go wrong in more than one module. No variant reveals anything about a secret.
 ///
 /// A [`Protocol`](crate::Protocol) is as it was before a call that returned an error. A stream that has failed stays
 /// failed: every later call is an error.
 ///
 /// A message that a peer did not send, or should not have sent, is [`Error::Verification`], whatever is wrong with it.
-/// Where participants have numbers, the error may name one. Decoding a key, an element or a state on its own has its
-/// own errors: [`Error::InvalidKey`], [`Error::InvalidState`].
+/// Decoding a key, an element or a state on its own has its own errors: [`Error::InvalidKey`], [`Error::InvalidState`].
+///
+/// What goes wrong in one module only has an error of that module, `frost::Error` or [`mhf::Error`](crate::mhf::Error).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
@@ -30,24 +30,10 @@ pub enum Error {
     /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or of
     /// zero. Or random bytes gave zero or the identity: a probability of about 2^-252, unless the generator is broken.
     InvalidKey,
-    /// Participants are unknown, missing or listed twice, or their numbers are impossible.
-    Participants,
-    /// What this participant of a protocol sent is wrong.
-    BadParticipant(NonZeroU16),
-    /// Participants of a protocol were told different things. This blames nobody: anyone may have told them.
-    Disagreement,
-    /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
-    CostTooHigh,
-    /// The cost of a memory-hard hash is below [`Mhf::MIN_COST`](crate::mhf::Mhf::MIN_COST).
-    CostTooLow,
-    /// There is not enough memory for a memory-hard hash.
-    OutOfMemory,
     /// A bound of the scheme is reached; the function that returns it says which.
     LimitReached,
     /// A number is outside of the range that the function names.
     OutOfRange,
-    /// Nonces of a signature were used before: the generator repeats, or the signer was restored.
-    NoncesUsed,
 }
 
 impl fmt::Display for Error {
@@ -60,17 +46,8 @@ impl fmt::Display for Error {
             Self::TooShort => "message shorter than any that is sealed",
             Self::InvalidState => "not a serialised state",
             Self::InvalidKey => "not a valid key or element",
-            Self::Participants => "participants unknown, missing or listed twice",
-            Self::BadParticipant(identifier) => {
-                return write!(f, "participant {identifier} sent something wrong");
-            }
-            Self::Disagreement => "participants were told different things",
-            Self::CostTooHigh => "cost above the maximum",
-            Self::CostTooLow => "cost below the minimum",
-            Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",
             Self::OutOfRange => "number out of range",
-            Self::NoncesUsed => "nonces were used before",
         })
     }
 }
@@ -78,29 +55,21 @@ impl fmt::Display for Error {
 impl core::error::Error for Error {}
 
 /// With this error inside. The kind is `InvalidData` for what somebody else sent or stored, as the readers of this crate
-/// have it, `OutOfMemory` for [`Error::OutOfMemory`], and `InvalidInput` for what the caller did.
+/// have it, and `InvalidInput` for what the caller did.
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {
         use std::io::ErrorKind;
 
         let kind = match error {
-            Error::Verification
-            | Error::TooShort
-            | Error::InvalidState
-            | Error::InvalidKey
-            | Error::BadParticipant(_)
-            | Error::Disagreement => ErrorKind::InvalidData,
-            Error::OutOfMemory => ErrorKind::OutOfMemory,
+            Error::Verification | Error::TooShort | Error::InvalidState | Error::InvalidKey => {
+                ErrorKind::InvalidData
+            }
             Error::LabelTooLong
             | Error::BufferLength
             | Error::TooManyBranches
-            | Error::Participants
-            | Error::CostTooHigh
-            | Error::CostTooLow
             | Error::LimitReached
-            | Error::OutOfRange
-            | Error::NoncesUsed => ErrorKind::InvalidInput,
+            | Error::OutOfRange => ErrorKind::InvalidInput,
         };
         Self::new(kind, error)
     }

@@ -25,22 +25,46 @@
 //! let salt = Nonce::<16>::generate(&mut os_rng()); // another one for each password: store it
 //! let key: Key = mhf.derive_key(b"password", salt.as_bytes())?;
 //! # let _ = key;
-//! # Ok::<(), veriplex::Error>(())
+//! # Ok::<(), veriplex::mhf::Error>(())
 //! ```
 
+use core::fmt;
 use core::hint::black_box;
 use core::mem::swap;
 
 #[cfg(feature = "alloc")]
 use crate::Key;
 use crate::base::wipe::wipe;
-use crate::{Error, Label, Protocol, label};
+use crate::{Label, Protocol, label};
 
 /// Size in bytes of a block.
 pub const BLOCK_LEN: usize = 1024;
 
 /// A block of the memory that [`Mhf::hash_into_with_memory`] works in.
 pub type Block = [u8; BLOCK_LEN];
+
+/// Why there is no hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Error {
+    /// The cost is above [`Mhf::MAX_COST`].
+    CostTooHigh,
+    /// The cost is below [`Mhf::MIN_COST`].
+    CostTooLow,
+    /// There is not enough memory.
+    OutOfMemory,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CostTooHigh => "cost above the maximum",
+            Self::CostTooLow => "cost below the minimum",
+            Self::OutOfMemory => "not enough memory",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
 
 /// A memory-hard hash in a domain, with a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,20 +135,25 @@ impl<'d> Mhf<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if there are not [`Mhf::memory_blocks`] blocks.
+    /// [`BufferLength`](crate::Error::BufferLength) if there are not [`Mhf::memory_blocks`] blocks.
     pub fn hash_into_with_memory(
         &self,
         password: &[u8],
         salt: &[u8],
         output: &mut [u8],
         memory: &mut [Block],
-    ) -> Result<(), Error> {
+    ) -> Result<(), crate::Error> {
         if memory.len() != self.memory_blocks() {
-            return Err(Error::BufferLength);
+            return Err(crate::Error::BufferLength);
         }
+        self.hash_in(memory, password, salt, output);
+        Ok(())
+    }
+
+    /// Needs [`Mhf::memory_blocks`] blocks, which it wipes.
+    fn hash_in(&self, memory: &mut [Block], password: &[u8], salt: &[u8], output: &mut [u8]) {
         self.fill(password, salt, memory).derive(label!("output"), output);
         wipe(memory.as_flattened_mut());
-        Ok(())
     }
 
     /// Fills the memory. Returns the protocol that the output is derived from.
@@ -210,7 +239,8 @@ impl Mhf<'_> {
             .try_reserve_exact(self.memory_blocks())
             .map_err(|_| Error::OutOfMemory)?;
         memory.resize(self.memory_blocks(), [0; BLOCK_LEN]);
-        self.hash_into_with_memory(password, salt, output, &mut memory)
+        self.hash_in(&mut memory, password, salt, output);
+        Ok(())
     }
 }
 

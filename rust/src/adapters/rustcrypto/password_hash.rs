@@ -194,10 +194,7 @@ impl<D: Domain> CustomizedPasswordHasher<PasswordHash> for Mhf<D> {
         let mut phc_params = ParamsString::new();
         phc_params.add_decimal(COST, Decimal::from(params.cost))?;
         mhf.hash_into(password, &salt, output)
-            .map_err(|error| match error {
-                crate::Error::OutOfMemory => Error::OutOfMemory,
-                _ => Error::Internal,
-            })?;
+            .map_err(|_| Error::OutOfMemory)?;
         let hash = Output::new(output);
         wipe(&mut buffer);
         Ok(PasswordHash {

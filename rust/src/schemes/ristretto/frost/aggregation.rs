@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
 
-use super::{SignatureShare, SigningPackage};
-use crate::Error;
+use super::{Error, SignatureShare, SigningPackage};
 use crate::sig::Signature;
 
 impl SigningPackage<'_> {
@@ -62,6 +61,6 @@ impl SigningPackage<'_> {
         shares
             .into_iter()
             .try_for_each(|share| self.verify_share(share))?;
-        Err(Error::Verification) // not reached: shares that are right add up
+        Err(crate::Error::Verification.into()) // not reached: shares that are right add up
     }
 }

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use rand_core::CryptoRng;
 
 use super::polynomial::Polynomial;
-use super::{GroupKey, KeyShare, check_numbers, identifiers, processes};
+use super::{Error, GroupKey, KeyShare, check_numbers, identifiers, processes};
+use crate::Label;
 use crate::base::timing::Timing;
 use crate::keys::PrivateKey;
-use crate::{Error, Label};
 
 /// A trusted dealer makes a key for a group and the shares of all its participants. It takes `threshold` of them
 /// to sign.
@@ -18,7 +18,7 @@ use crate::{Error, Label};
 /// # Errors
 ///
 /// [`Error::Participants`] unless the threshold is at least 2 and at most the number of signers;
-/// [`Error::InvalidKey`] if a coefficient or a share is zero (a probability of about n * 2^-252).
+/// [`Error::Other`] if a coefficient or a share is zero (a probability of about n * 2^-252).
 pub fn deal<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     threshold: u16,

@@ -49,13 +49,13 @@
 //! let (group, alices_share) = alice.finish(&shares_from_bob)?;
 //! let (same_group, bobs_share) = bob.finish(&shares_from_alice)?;
 //! assert_eq!(group, same_group);
-//! # Ok::<(), veriplex::Error>(())
+//! # Ok::<(), veriplex::frost::Error>(())
 //! ```
 //!
 //! A polynomial is used once:
 //!
 //! ```compile_fail,E0382
-//! # use veriplex::{Error, frost::dkg::*};
+//! # use veriplex::frost::{Error, dkg::*};
 //! # fn twice(state: AwaitingCommitments, one: &[Commitment], two: &[Commitment]) -> Result<(), Error> {
 //! state.receive(one)?;
 //! state.receive(two)?;
@@ -72,7 +72,7 @@ use subtle::ConstantTimeEq;
 
 use super::polynomial::{Polynomial, decode_commitment, evaluate_commitment};
 use super::{
-    GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, check_numbers, identifiers, join_identifier,
+    Error, GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, check_numbers, identifiers, join_identifier,
     split_identifier,
 };
 use crate::base::encoding::{decoded, decoded_slice, public, secret};
@@ -81,7 +81,7 @@ use crate::base::wipe::{Secret, opaque};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::schemes::ristretto::group::{self, SCALAR_LEN};
 use crate::sig::{self, Signature};
-use crate::{Error, Label, Protocol, label};
+use crate::{Label, Protocol, label};
 
 const RUN_LEN: usize = 32;
 const VIEW_LEN: usize = 32;
@@ -100,7 +100,7 @@ decoded_slice!(Commitment);
 public!(Commitment);
 
 impl Commitment {
-    const INVALID: Error = Error::InvalidKey;
+    const INVALID: crate::Error = crate::Error::InvalidKey;
 
     /// Whose it is.
     #[must_use]
@@ -112,12 +112,12 @@ impl Commitment {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for a wrong length or an element that is not canonical or the identity,
-    /// [`Error::Verification`] for a scalar that is not canonical, [`Error::Participants`] if the identifier is zero.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (rest, run) = bytes.split_last_chunk().ok_or(Error::InvalidKey)?;
-        let (rest, proof) = rest.split_last_chunk().ok_or(Error::InvalidKey)?;
-        let (identifier, coefficients) = split_identifier(rest)?;
+    /// [`InvalidKey`](crate::Error::InvalidKey) for a wrong length, an identifier that is zero, or an element that is not
+    /// canonical or the identity, [`Verification`](crate::Error::Verification) for a scalar that is not canonical.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, crate::Error> {
+        let (rest, run) = bytes.split_last_chunk().ok_or(Self::INVALID)?;
+        let (rest, proof) = rest.split_last_chunk().ok_or(Self::INVALID)?;
+        let (identifier, coefficients) = split_identifier(rest).ok_or(Self::INVALID)?;
         Ok(Self {
             identifier,
             coefficients: decode_commitment(coefficients)?,
@@ -153,7 +153,7 @@ impl Share {
     /// Size in bytes of an encoded share.
     pub const LEN: usize = 2 * IDENTIFIER_LEN + SCALAR_LEN + VIEW_LEN;
 
-    const INVALID: Error = Error::InvalidKey;
+    const INVALID: crate::Error = crate::Error::InvalidKey;
 
     /// Who made it.
     #[must_use]
@@ -171,10 +171,10 @@ impl Share {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if the scalar is not canonical; [`Error::Participants`] if an identifier is zero.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        let (sender, rest) = split_identifier(bytes)?;
-        let (receiver, rest) = split_identifier(rest)?;
+    /// [`InvalidKey`](crate::Error::InvalidKey) if the scalar is not canonical or an identifier is zero.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, crate::Error> {
+        let (sender, rest) = split_identifier(bytes).ok_or(Self::INVALID)?;
+        let (receiver, rest) = split_identifier(rest).ok_or(Self::INVALID)?;
         let parts = rest.as_chunks().0;
         Ok(Self {
             sender,
@@ -238,7 +238,7 @@ opaque!(AwaitingCommitments, AwaitingShares);
 /// # Errors
 ///
 /// [`Error::Participants`] unless the threshold is at least 2 and at most the number of signers, and the identifier
-/// at most that number; [`Error::InvalidKey`] if a coefficient is zero (a probability of about t * 2^-252).
+/// at most that number; [`Error::Other`] if a coefficient is zero (a probability of about t * 2^-252).
 pub fn start<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     context: &[u8],
@@ -340,7 +340,7 @@ impl AwaitingShares {
     ///
     /// [`Error::Participants`] if there is not exactly one share from each other participant, or one is for someone
     /// else; [`Error::Disagreement`] if one was made after other commitments than this participant saw;
-    /// [`Error::BadParticipant`] with the first whose share is not the one it committed to; [`Error::InvalidKey`] if a
+    /// [`Error::BadParticipant`] with the first whose share is not the one it committed to; [`Error::Other`] if a
     /// sum is zero (a probability of about t * 2^-252).
     pub fn finish(self, shares: &[Share]) -> Result<(GroupKey, KeyShare), Error> {
         let _timing = Timing::independent();
@@ -369,7 +369,7 @@ impl AwaitingShares {
                 let element = self.commitments.iter().map(|c| c.coefficients[k].element()).sum();
                 PublicKey::from_element(element)
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, crate::Error>>()?;
         let signers = u16::try_from(self.commitments.len()).map_err(|_| Error::Participants)?;
         let group = GroupKey::new(commitment, signers)?;
         let share = KeyShare {

@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::polynomial::{decode_commitment, evaluate_commitment};
-use super::{IDENTIFIER_LEN, Identifier, check_numbers, join_identifier, split_identifier};
-use crate::Error;
+use super::{Error, IDENTIFIER_LEN, Identifier, check_numbers, join_identifier, split_identifier};
 use crate::base::encoding::{decoded, decoded_slice, public, secret};
 use crate::base::wipe::Secret;
 use crate::keys::{PrivateKey, PublicKey};
@@ -23,7 +22,7 @@ decoded_slice!(GroupKey);
 public!(GroupKey);
 
 impl GroupKey {
-    const INVALID: Error = Error::InvalidKey;
+    const INVALID: crate::Error = crate::Error::InvalidKey;
 
     /// The key that verifies the group's signatures.
     #[must_use]
@@ -51,24 +50,25 @@ impl GroupKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Participants`] if there is no such participant; [`Error::InvalidKey`] if it is the identity (a
-    /// probability of 2^-252).
+    /// [`Error::Participants`] if there is no such participant; [`Error::Other`] if it is the identity (a probability of
+    /// 2^-252).
     pub fn verifying_share(&self, identifier: Identifier) -> Result<PublicKey, Error> {
         if identifier.get() > self.signers {
             return Err(Error::Participants);
         }
-        PublicKey::from_element(evaluate_commitment(&self.commitment, identifier))
+        let element = evaluate_commitment(&self.commitment, identifier);
+        Ok(PublicKey::from_element(element)?)
     }
 
     /// Decodes what [`GroupKey::to_bytes`] gives.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for a wrong length or an encoding that is not canonical; [`Error::Participants`] unless
-    /// the threshold is at least 2 and at most the number of participants.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (signers, commitment) = bytes.split_first_chunk().ok_or(Error::InvalidKey)?;
-        Self::new(decode_commitment(commitment)?, u16::from_be_bytes(*signers))
+    /// [`InvalidKey`](crate::Error::InvalidKey) for a wrong length or an encoding that is not canonical, and unless the
+    /// threshold is at least 2 and at most the number of participants.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, crate::Error> {
+        let (signers, commitment) = bytes.split_first_chunk().ok_or(Self::INVALID)?;
+        Self::new(decode_commitment(commitment)?, u16::from_be_bytes(*signers)).map_err(|_| Self::INVALID)
     }
 
     /// The number of participants in two bytes, most significant first, then the commitment, 32 bytes for each of the
@@ -101,7 +101,7 @@ impl KeyShare {
     /// Size in bytes of an encoded share.
     pub const LEN: usize = IDENTIFIER_LEN + SCALAR_LEN + ELEMENT_LEN;
 
-    const INVALID: Error = Error::InvalidKey;
+    const INVALID: crate::Error = crate::Error::InvalidKey;
 
     /// Whose share it is.
     #[must_use]
@@ -121,14 +121,14 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it is not.
-    pub fn verify(&self, group: &GroupKey) -> Result<(), Error> {
+    /// [`Verification`](crate::Error::Verification) if it is not.
+    pub fn verify(&self, group: &GroupKey) -> Result<(), crate::Error> {
         if group.public_key() == &self.group
             && group.verifying_share(self.identifier).as_ref() == Ok(self.key.public_key())
         {
             Ok(())
         } else {
-            Err(Error::Verification)
+            Err(crate::Error::Verification)
         }
     }
 
@@ -136,10 +136,10 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if the scalar is zero or not canonical, or the group's key is invalid;
-    /// [`Error::Participants`] if the identifier is zero.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        let (identifier, rest) = split_identifier(bytes)?;
+    /// [`InvalidKey`](crate::Error::InvalidKey) if identifier or scalar is zero, the scalar is not canonical, or the
+    /// group's key is invalid.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, crate::Error> {
+        let (identifier, rest) = split_identifier(bytes).ok_or(Self::INVALID)?;
         let parts = rest.as_chunks().0;
         Ok(Self {
             identifier,

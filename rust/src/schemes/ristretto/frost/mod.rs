@@ -54,14 +54,14 @@
 //!
 //! let signature = package.aggregate(&signature_shares)?;
 //! sig::verify(domain, group.public_key(), b"message", &signature)?;
-//! # Ok::<(), veriplex::Error>(())
+//! # Ok::<(), veriplex::frost::Error>(())
 //! ```
 //!
 //! Used nonces are gone, and cannot be copied. If they have to be stored, [`SigningNonces::from_bytes`] takes them out of
 //! the store once:
 //!
 //! ```compile_fail,E0382
-//! # use veriplex::{Error, frost::*};
+//! # use veriplex::frost::*;
 //! # type Package<'g> = SigningPackage<'g>;
 //! # fn twice(share: &KeyShare, nonces: SigningNonces, one: &Package, two: &Package) -> Result<(), Error> {
 //! share.sign(nonces, one)?;
@@ -85,11 +85,12 @@ mod nonces;
 mod polynomial;
 mod signing;
 
+use core::fmt;
 use core::num::NonZeroU16;
 
 use curve25519_dalek::Scalar;
 
-use crate::{Error, Label, Protocol, label};
+use crate::{Label, Protocol, label};
 pub use dealer::deal;
 pub use keys::{GroupKey, KeyShare};
 pub use nonces::{SigningCommitments, SigningNonces, UsedNonces};
@@ -97,6 +98,41 @@ pub use signing::{SignatureShare, SigningPackage};
 
 /// The number of a participant, from 1.
 pub type Identifier = NonZeroU16;
+
+/// What can go wrong between participants. Decoding what they send has the errors that all modules share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Error {
+    /// Participants are unknown, missing or listed twice, or their numbers are impossible.
+    Participants,
+    /// What this participant sent is wrong.
+    BadParticipant(Identifier),
+    /// Participants were told different things. This blames nobody: anyone may have told them.
+    Disagreement,
+    /// Nonces were used before: the generator repeats, or the signer was restored.
+    NoncesUsed,
+    /// An error that all modules share.
+    Other(crate::Error),
+}
+
+impl From<crate::Error> for Error {
+    fn from(error: crate::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Participants => f.write_str("participants unknown, missing or listed twice"),
+            Self::BadParticipant(identifier) => write!(f, "participant {identifier} sent something wrong"),
+            Self::Disagreement => f.write_str("participants were told different things"),
+            Self::NoncesUsed => f.write_str("nonces were used before"),
+            Self::Other(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
 
 const IDENTIFIER_LEN: usize = 2;
 
@@ -121,10 +157,9 @@ fn scalar(identifier: Identifier) -> Scalar {
     Scalar::from(identifier.get())
 }
 
-fn split_identifier(bytes: &[u8]) -> Result<(Identifier, &[u8]), Error> {
-    let (identifier, rest) = bytes.split_first_chunk().ok_or(Error::Participants)?;
-    let identifier = Identifier::new(u16::from_be_bytes(*identifier)).ok_or(Error::Participants)?;
-    Ok((identifier, rest))
+fn split_identifier(bytes: &[u8]) -> Option<(Identifier, &[u8])> {
+    let (identifier, rest) = bytes.split_first_chunk()?;
+    Some((Identifier::new(u16::from_be_bytes(*identifier))?, rest))
 }
 
 /// An identifier, then 32 bytes each; N is their length together.

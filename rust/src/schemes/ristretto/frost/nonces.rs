@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::{IDENTIFIER_LEN, Identifier, KeyShare, join_identifier, processes, split_identifier};
+use super::{Error, IDENTIFIER_LEN, Identifier, KeyShare, join_identifier, processes, split_identifier};
 use crate::base::encoding::{decoded, decoded_slice, public};
 use crate::base::wipe::{opaque, wipe};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::schemes::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
-use crate::{Error, Label, Protocol, label};
+use crate::{Label, Protocol, label};
 
 impl KeyShare {
     /// First round: nonces for one signature in this domain, and the commitments to send to the other signers.
@@ -20,12 +20,12 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if a nonce is zero (a probability of 2^-251).
+    /// [`InvalidKey`](crate::Error::InvalidKey) if a nonce is zero (a probability of 2^-251).
     pub fn commit<R: CryptoRng + ?Sized>(
         &self,
         domain: Label<'_>,
         rng: &mut R,
-    ) -> Result<(SigningNonces, SigningCommitments), Error> {
+    ) -> Result<(SigningNonces, SigningCommitments), crate::Error> {
         self.commit_from(self.nonces(domain, rng))
     }
 
@@ -38,13 +38,13 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if a nonce is zero (a probability of 2^-251).
+    /// [`InvalidKey`](crate::Error::InvalidKey) if a nonce is zero (a probability of 2^-251).
     pub fn commit_in_context<R: CryptoRng + ?Sized>(
         &self,
         domain: Label<'_>,
         context: &[u8],
         rng: &mut R,
-    ) -> Result<(SigningNonces, SigningCommitments), Error> {
+    ) -> Result<(SigningNonces, SigningCommitments), crate::Error> {
         let mut protocol = self.nonces(domain, rng);
         protocol.mix(label!("context"), context);
         self.commit_from(protocol)
@@ -58,7 +58,10 @@ impl KeyShare {
         protocol
     }
 
-    fn commit_from(&self, mut protocol: Protocol) -> Result<(SigningNonces, SigningCommitments), Error> {
+    fn commit_from(
+        &self,
+        mut protocol: Protocol,
+    ) -> Result<(SigningNonces, SigningCommitments), crate::Error> {
         let hiding = PrivateKey::from_scalar(group::derive_scalar(&mut protocol, label!("hiding-nonce")))?;
         let binding = PrivateKey::from_scalar(group::derive_scalar(&mut protocol, label!("binding-nonce")))?;
         let commitments = SigningCommitments {
@@ -105,15 +108,15 @@ impl SigningNonces {
     /// let nonces = SigningNonces::from_bytes(&mut stored, &mut used)?;
     /// let used = &mut UsedNonces::from_bytes(&used.to_bytes())?; // stored, and read again
     /// assert!(SigningNonces::from_bytes(&mut copy, used).is_err());
-    /// # Ok::<(), veriplex::Error>(())
+    /// # Ok::<(), veriplex::frost::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::NoncesUsed`] if they were used before; [`Error::InvalidState`] if they are not stored nonces.
+    /// [`Error::NoncesUsed`] if they were used before; [`Error::Other`] if they are not stored nonces.
     pub fn from_bytes(stored: &mut [u8; Self::LEN], used: &mut UsedNonces) -> Result<Self, Error> {
         let parts = stored.as_chunks().0;
-        let decode = |part| PrivateKey::from_bytes(part).map_err(|_| Error::InvalidState);
+        let decode = |part| PrivateKey::from_bytes(part).map_err(|_| crate::Error::InvalidState);
         let nonces = decode(&parts[0]).and_then(|hiding| {
             let binding = decode(&parts[1])?;
             Ok(Self { hiding, binding })
@@ -139,7 +142,7 @@ impl SigningCommitments {
     /// Size in bytes when encoded.
     pub const LEN: usize = IDENTIFIER_LEN + 2 * ELEMENT_LEN;
 
-    const INVALID: Error = Error::InvalidKey;
+    const INVALID: crate::Error = crate::Error::InvalidKey;
 
     /// Whose they are.
     #[must_use]
@@ -151,10 +154,9 @@ impl SigningCommitments {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if an element is not canonical or the identity; [`Error::Participants`] if the
-    /// identifier is zero.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        let (identifier, rest) = split_identifier(bytes)?;
+    /// [`InvalidKey`](crate::Error::InvalidKey) if an element is not canonical or the identity, or the identifier is zero.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, crate::Error> {
+        let (identifier, rest) = split_identifier(bytes).ok_or(Self::INVALID)?;
         let parts = rest.as_chunks().0;
         Ok(Self {
             identifier,
@@ -197,7 +199,7 @@ public!(SigningCommitments);
 /// # let other = shares[1].sign_once(second, &package, &mut used[1])?;
 /// # package.aggregate(&[share, other])?;
 /// # assert_eq!(UsedNonces::from_bytes(&stored)?, used[0]);
-/// # Ok::<(), veriplex::Error>(())
+/// # Ok::<(), veriplex::frost::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsedNonces {
@@ -209,7 +211,7 @@ decoded_slice!(UsedNonces);
 public!(UsedNonces);
 
 impl UsedNonces {
-    const INVALID: Error = Error::InvalidState;
+    const INVALID: crate::Error = crate::Error::InvalidState;
 
     /// No nonces.
     #[must_use]
@@ -223,8 +225,8 @@ impl UsedNonces {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidState`] for anything else.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    /// [`InvalidState`](crate::Error::InvalidState) for anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, crate::Error> {
         let (hiding, rest) = bytes.as_chunks();
         if !rest.is_empty() || !hiding.is_sorted_by(|a, b| a < b) {
             return Err(Self::INVALID);

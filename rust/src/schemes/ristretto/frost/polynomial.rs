@@ -10,7 +10,7 @@ use super::{Identifier, scalar};
 use crate::base::wipe::Secret;
 use crate::keys::PublicKey;
 use crate::schemes::ristretto::group;
-use crate::{Error, Protocol, label};
+use crate::{Protocol, label};
 
 /// The secret polynomial. A share is its value at the owner's number.
 pub(super) struct Polynomial(pub(super) Vec<Secret<Scalar>>);
@@ -22,7 +22,7 @@ impl Polynomial {
         Self(coefficients.collect())
     }
 
-    pub(super) fn commitment(&self) -> Result<Vec<PublicKey>, Error> {
+    pub(super) fn commitment(&self) -> Result<Vec<PublicKey>, crate::Error> {
         self.0
             .iter()
             .map(|coefficient| PublicKey::from_element(RistrettoPoint::mul_base(coefficient)))
@@ -53,9 +53,9 @@ pub(super) fn lagrange_coefficient(identifiers: &[Scalar], own: Scalar) -> Scala
     numerator * denominator.invert()
 }
 
-pub(super) fn decode_commitment(bytes: &[u8]) -> Result<Vec<PublicKey>, Error> {
+pub(super) fn decode_commitment(bytes: &[u8]) -> Result<Vec<PublicKey>, crate::Error> {
     let (elements, []) = bytes.as_chunks() else {
-        return Err(Error::InvalidKey);
+        return Err(crate::Error::InvalidKey);
     };
     elements.iter().map(PublicKey::from_bytes).collect()
 }

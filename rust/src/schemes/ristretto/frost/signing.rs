@@ -7,14 +7,14 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 
 use super::polynomial::lagrange_coefficient;
 use super::{
-    GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, SigningCommitments, SigningNonces, UsedNonces,
+    Error, GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, SigningCommitments, SigningNonces, UsedNonces,
     join_identifier, scalar, split_identifier,
 };
 use crate::base::encoding::{decoded, public};
 use crate::base::timing::Timing;
 use crate::base::wipe::Secret;
 use crate::schemes::ristretto::group::{self, SCALAR_LEN};
-use crate::{Error, Label, Protocol, label, sig};
+use crate::{Label, Protocol, label, sig};
 
 const DIGEST_LEN: usize = 32;
 
@@ -46,7 +46,7 @@ impl<'g> SigningPackage<'g> {
     /// # Errors
     ///
     /// [`Error::Participants`] if a signer is unknown or occurs twice, or if they are fewer than the threshold;
-    /// [`Error::InvalidKey`] if the commitments add up to the identity (a probability of 2^-252).
+    /// [`Error::Other`] if the commitments add up to the identity (a probability of 2^-252).
     pub fn new(
         domain: Label<'_>,
         group: &'g GroupKey,
@@ -175,7 +175,7 @@ impl SignatureShare {
     /// Size in bytes of an encoded share.
     pub const LEN: usize = IDENTIFIER_LEN + SCALAR_LEN + DIGEST_LEN;
 
-    const INVALID: Error = Error::Verification;
+    const INVALID: crate::Error = crate::Error::Verification;
 
     /// Whose share it is.
     #[must_use]
@@ -187,9 +187,9 @@ impl SignatureShare {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the scalar is not canonical; [`Error::Participants`] if the identifier is zero.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        let (identifier, rest) = split_identifier(bytes)?;
+    /// [`Verification`](crate::Error::Verification) if the scalar is not canonical or the identifier is zero.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, crate::Error> {
+        let (identifier, rest) = split_identifier(bytes).ok_or(Self::INVALID)?;
         let parts = rest.as_chunks().0;
         Ok(Self {
             identifier,
