@@ -391,6 +391,16 @@ fn sectors_of_one_cipher_are_messages(cipher: &dyn WideBlockCipher) {
 /// Several blocks and several messages at once are one by one.
 #[test]
 fn parts_at_once_are_one_by_one() {
+    fn streams<const N: usize>(stream: &XChaCha<12>) {
+        let nonces = core::array::from_fn(|i| [i.to_le_bytes()[0]; 16]);
+        let messages: [Vec<u8>; N] = core::array::from_fn(|i| vec![i.to_le_bytes()[0]; 13 * i]);
+        let (mut at_once, mut one_by_one) = (messages.clone(), messages);
+        stream.apply_each(&nonces, &mut at_once.each_mut().map(Vec::as_mut_slice), 0);
+        for (nonce, message) in nonces.iter().zip(&mut one_by_one) {
+            stream.apply(nonce, message);
+        }
+        assert_eq!(at_once, one_by_one, "{N}");
+    }
     on_each_backend(|_| {
         let (block, stream) = (Aes256::new(&[7; 32]), XChaCha::<12>::new(&[8; 32]));
         for count in 0..=40 {
@@ -403,15 +413,14 @@ fn parts_at_once_are_one_by_one() {
             assert_eq!(at_once, one_by_one, "{count}");
             block.decrypt_each(&mut at_once);
             assert_eq!(at_once, blocks, "{count}");
-
-            let messages: Vec<Vec<u8>> = (0..count).map(|i| vec![i; 13 * usize::from(i)]).collect();
-            let (mut at_once, mut one_by_one) = (messages.clone(), messages);
-            stream.apply_each(&blocks, &mut at_once.iter_mut().map(Vec::as_mut_slice), 0);
-            for (nonce, message) in blocks.iter().zip(&mut one_by_one) {
-                stream.apply(nonce, message);
-            }
-            assert_eq!(at_once, one_by_one, "{count}");
         }
+        streams::<0>(&stream);
+        streams::<1>(&stream);
+        streams::<7>(&stream);
+        streams::<8>(&stream);
+        streams::<9>(&stream);
+        streams::<17>(&stream);
+        streams::<40>(&stream);
     });
 }
 
@@ -532,12 +541,12 @@ fn spare_bytes_do_not_matter() {
             let mut message = vec![0x5a; len];
             stream.apply(&nonces[1], &mut message);
             for spare in [0, 1, 16, 64] {
-                let mut buffers = vec![vec![0x5a; len + spare]; 4];
+                let mut buffers: [_; 4] = core::array::from_fn(|_| vec![0x5a; len + spare]);
                 stream.apply_before(&nonces[1], &mut buffers[0], spare);
                 Default(stream.clone()).apply_before(&nonces[1], &mut buffers[1], spare);
                 assert_eq!(buffers[1][len..], vec![0x5a; spare], "untouched");
-                let mut each = buffers[2..].iter_mut().map(Vec::as_mut_slice);
-                stream.apply_each(&nonces, &mut each, spare);
+                let [_, _, one, two] = &mut buffers;
+                stream.apply_each(&nonces, &mut [one, two], spare);
                 for i in [0, 1, 3] {
                     assert_eq!(buffers[i][..len], message, "{len} {spare} {i}");
                 }

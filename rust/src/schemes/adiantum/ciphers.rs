@@ -43,8 +43,8 @@ impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
         xchacha::<ROUNDS>(self.0.as_bytes(), &long.0, to_whole_block(buffer, spare));
     }
 
-    fn apply_each(&self, nonces: &[Block], buffers: &mut dyn Iterator<Item = &mut [u8]>, spare: usize) {
-        let mut buffers = buffers.map(|buffer| to_whole_block(buffer, spare)).peekable();
+    fn apply_each<const N: usize>(&self, nonces: &[Block; N], buffers: &mut [&mut [u8]; N], spare: usize) {
+        let mut buffers = (buffers.iter_mut().map(|buffer| to_whole_block(buffer, spare))).peekable();
         let (groups, rest) = nonces.as_chunks();
         for nonces in groups {
             let len = buffers.peek().map_or(0, |buffer| buffer.len());

@@ -229,12 +229,12 @@ pub trait StreamCipher {
         self.apply(nonce, &mut buffer[..len]);
     }
 
-    /// [`StreamCipher::apply_before`] for each nonce, to the buffer in its place. There are as many buffers as nonces.
+    /// [`StreamCipher::apply_before`] for each nonce, to the buffer in its place.
     ///
     /// # Panics
     ///
     /// If a buffer has fewer than `spare` bytes.
-    fn apply_each(&self, nonces: &[[u8; 16]], buffers: &mut dyn Iterator<Item = &mut [u8]>, spare: usize) {
+    fn apply_each<const N: usize>(&self, nonces: &[[u8; 16]; N], buffers: &mut [&mut [u8]; N], spare: usize) {
         for (nonce, buffer) in nonces.iter().zip(buffers) {
             self.apply_before(nonce, buffer, spare);
         }
@@ -440,8 +440,7 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
         } else {
             self.block.decrypt_each(&mut middles.0);
         }
-        let mut each = buffers.iter_mut().map(|buffer| &mut **buffer);
-        self.stream.apply_each(&nonces.0, &mut each, BLOCK_LEN);
+        self.stream.apply_each(&nonces.0, &mut buffers, BLOCK_LEN);
 
         let shared = buffers.each_ref().map(|buffer| &**buffer);
         let hashes = Secret::new(self.hash.hash_each(&tweaked, shared, BLOCK_LEN));

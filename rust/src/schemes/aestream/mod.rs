@@ -107,19 +107,24 @@ impl Sealer {
             let start = sealed.len();
             sealed.resize(start + block.len() + OVERHEAD, 0);
             let sealed = &mut sealed[start..];
-            Self::room(sealed).copy_from_slice(block);
-            self.seal_block(sealed).expect("it has such a length");
+            Self::room(sealed)
+                .map(|room| room.copy_from_slice(block))
+                .and_then(|()| self.seal_block(sealed))
+                .expect("it has such a length");
         }
         sealed.extend_from_slice(&self.finish().0);
         sealed
     }
 
-    /// Where the plaintext of a block belongs: all of the buffer but the room for header and tag; nothing of a buffer
-    /// that has room for no more.
-    #[must_use]
-    pub fn room(block: &mut [u8]) -> &mut [u8] {
+    /// Where the plaintext of a block belongs: all of the buffer but the room for header and tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the buffer has no room for a plaintext.
+    pub fn room(block: &mut [u8]) -> Result<&mut [u8], Error> {
         let end = block.len().saturating_sub(TAG_LEN);
-        block.get_mut(HEADER_LEN..end).unwrap_or_default()
+        let room = block.get_mut(HEADER_LEN..end);
+        room.filter(|room| !room.is_empty()).ok_or(Error::BufferLength)
     }
 
     /// Seals one block in place: two bytes of room, 1..=65535 bytes of plaintext, 16 bytes of room.
@@ -252,7 +257,7 @@ impl Opener {
     /// let mut sealer = Sealer::new(domain, &key, &nonce);
     /// let mut stream = [0; 7 + 18 + 18];
     /// let (block, end) = stream.split_at_mut(7 + 18);
-    /// Sealer::room(block).copy_from_slice(b"message");
+    /// Sealer::room(block)?.copy_from_slice(b"message");
     /// sealer.seal_block(block)?;
     /// end.copy_from_slice(&sealer.finish().0);
     ///
@@ -274,7 +279,7 @@ impl Opener {
     pub fn open<'b>(&mut self, input: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         if let Progress::Body { len } = self.progress {
             let plaintext = Body { opener: self, len }.open(input)?;
-            return Ok(plaintext.unwrap_or_default());
+            return Ok(plaintext.unwrap_or(&mut [])); // the end
         }
         let Ok(header) = <[u8; HEADER_LEN]>::try_from(&*input) else {
             if self.progress == Progress::Open {

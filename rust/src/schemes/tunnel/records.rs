@@ -268,8 +268,8 @@ impl Receiver {
             opened[place] = Some(job.verified());
             Ok(())
         })?;
-        for frame in opened.into_iter().flatten() {
-            let mut frame = frame?;
+        for frame in &mut opened[..count] {
+            let mut frame = frame.take().ok_or(Error::Verification)??;
             if frame.output().first() != Some(&DATA) {
                 return Err(Error::Verification);
             }
