@@ -353,9 +353,9 @@ impl Threads {
     /// The same; if the system has none left, this thread does all the work.
     fn start_or_do_without(&self) -> Result<(), Error> {
         self.start().or_else(|error| {
-            let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+            let single = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
             // It is there as long as this thread.
-            alone.build().map(mem::forget).map_err(|_| error)
+            single.build().map(mem::forget).map_err(|_| error)
         })
     }
 }
@@ -466,7 +466,7 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return report(&with_suggestion(error)),
     };
-    let status = match descriptors::take(paths(&found).into_iter()).and_then(|()| run(&cli)) {
+    let status = match descriptors::adopt(paths(&found).into_iter()).and_then(|()| run(&cli)) {
         Ok(status) => status,
         Err(error) => error.report(),
     };

@@ -11,7 +11,7 @@ use veriplex_files::places;
 use crate::keys::{self, Private};
 use crate::password::Source;
 
-/// A descriptor, by a name that [`descriptors::take`](veriplex_files::descriptors::take) knows.
+/// A descriptor, by a name that [`descriptors::adopt`](veriplex_files::descriptors::adopt) knows.
 fn descriptor(number: &str) -> Result<PathBuf, String> {
     match number.parse::<u16>() {
         Ok(0) => Ok("-".into()),

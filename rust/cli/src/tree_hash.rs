@@ -89,7 +89,7 @@ pub fn each_piece(
     mut input: Input,
     len: usize,
     room: &mut Room,
-    mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+    mut visit: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     // A small file needs no more: one byte shows that there is no other.
     let needed = input
@@ -100,7 +100,7 @@ pub fn each_piece(
     loop {
         let filled =
             read_up_to(buffer, |rest, _| input.read(rest)).map_err(|error| Error::io(&input.name, error))?;
-        take(&buffer[..filled])?;
+        visit(&buffer[..filled])?;
         if filled < buffer.len() {
             return Ok(());
         }

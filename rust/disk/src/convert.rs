@@ -511,8 +511,8 @@ impl<'a, S: Storage> Work<'a, S> {
             let sectors = &mut buffer[BEFORE_CIPHERTEXT..][..len];
             let place = self.disk.geometry.offset + at;
             read_image(self.storage, place, sectors)?;
-            if let Some(covered) = covered(place, sectors) {
-                covered.copy_from_slice(&self.conversion.before[MARKER_LEN - covered.len()..]);
+            if let Some(part) = marker_part(place, sectors) {
+                part.copy_from_slice(&self.conversion.before[MARKER_LEN - part.len()..]);
             }
             if self.conversion.direction == Direction::Encrypt {
                 self.apply(number, sectors)?;
@@ -586,8 +586,8 @@ impl<'a, S: Storage> Work<'a, S> {
         let marker = Marker::new(&self.disk, &self.conversion, at + len as u64);
         // On the disk before the batch, so that an older journal is not taken for that of this image.
         self.write_first(marker.bytes())?;
-        if let Some(covered) = covered(place, sectors) {
-            covered.copy_from_slice(&marker.bytes()[MARKER_LEN - covered.len()..]);
+        if let Some(part) = marker_part(place, sectors) {
+            part.copy_from_slice(&marker.bytes()[MARKER_LEN - part.len()..]);
         }
         self.storage
             .write(Part::Image, place, sectors)
@@ -720,7 +720,7 @@ impl<'a, S: Storage> Work<'a, S> {
                 Direction::Decrypt => (&*plain, cipher),
             };
             let skipped = if is_marked {
-                covered(place, found).map_or(0, |covered| covered.len())
+                marker_part(place, found).map_or(0, |part| part.len())
             } else {
                 0
             };
@@ -776,8 +776,8 @@ fn conversion<S: Storage>(
     let first = disk.sector_tag(0, &sector);
     disk.apply(direction, 0, &mut sector)
         .map_err(|error| Error::io(&storage.name(Part::Image), error))?;
-    if let Some(covered) = covered(disk.geometry.offset, &mut sector) {
-        after[MARKER_LEN - covered.len()..].copy_from_slice(covered);
+    if let Some(part) = marker_part(disk.geometry.offset, &mut sector) {
+        after[MARKER_LEN - part.len()..].copy_from_slice(part);
     }
     Ok(Conversion {
         direction,
@@ -791,7 +791,7 @@ fn conversion<S: Storage>(
 }
 
 /// Which of the bytes from this place of the image on are under the marker: its last ones.
-fn covered(place: u64, bytes: &mut [u8]) -> Option<&mut [u8]> {
+fn marker_part(place: u64, bytes: &mut [u8]) -> Option<&mut [u8]> {
     let place = usize::try_from(place).ok().filter(|&place| place < MARKER_LEN)?;
     Some(&mut bytes[..MARKER_LEN - place])
 }

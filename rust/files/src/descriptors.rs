@@ -15,7 +15,7 @@ static TAKEN: OnceLock<BTreeMap<PathBuf, (i32, File)>> = OnceLock::new();
 
 /// Takes the descriptors that these paths name. An error if one of them is not open, or cannot be had itself: by its name
 /// something else might be opened.
-pub fn take<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
+pub fn adopt<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
     let own = Own::new();
     // What one leads to may be a folder.
     let number = |path: &Path| match find_input(path) {

@@ -847,13 +847,13 @@ fn open_special(place: &Place, found: &Metadata) -> io::Result<Sink> {
         destination::check_owner(found.uid(), "named pipe or socket")?;
     }
     place.check_given(found.nlink() > 1, "named pipe, socket or device")?;
-    let alone = if kind.is_block_device() {
+    let exclusive = if kind.is_block_device() {
         check_unused(found)?;
         OFlags::EXCL
     } else {
         OFlags::empty()
     };
-    let flags = OFlags::NOFOLLOW | OFlags::NOCTTY | alone;
+    let flags = OFlags::NOFOLLOW | OFlags::NOCTTY | exclusive;
     let file = OpenOptions::new()
         .read(kind.is_block_device())
         .write(true)

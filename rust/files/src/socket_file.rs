@@ -29,7 +29,7 @@ impl SocketFile {
         if path.as_os_str().is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
         }
-        let _lock = Lock::take(path)?;
+        let _lock = Lock::acquire(path)?;
         let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
         let listener = match UnixListener::bind(path) {
             Err(error) if is_taken(&error) && is_abandoned(path)? => {
@@ -80,12 +80,12 @@ struct Lock {
 }
 
 impl Lock {
-    fn take(socket: &Path) -> io::Result<Self> {
+    fn acquire(socket: &Path) -> io::Result<Self> {
         let mut path = socket.as_os_str().to_owned();
         path.push(".lock");
         let path = PathBuf::from(path);
         for _ in 0..100 {
-            if let Some(file) = Self::try_take(&path)? {
+            if let Some(file) = Self::try_acquire(&path)? {
                 return Ok(Self { path, file });
             }
             thread::sleep(Duration::from_millis(10));
@@ -94,7 +94,7 @@ impl Lock {
     }
 
     /// Nothing while another process has it.
-    fn try_take(path: &Path) -> io::Result<Option<File>> {
+    fn try_acquire(path: &Path) -> io::Result<Option<File>> {
         let mut options = OpenOptions::new();
         options.write(true).mode(0o600);
         // Should what is there become a link or a pipe before it is opened, it is not followed, and nothing waits.
@@ -138,7 +138,7 @@ impl Drop for Lock {
     }
 }
 
-/// Whether the file is one that [`Lock::take`] made, or may have been: empty, and of this user alone. One that was just
+/// Whether the file is one that [`Lock::acquire`] made, or may have been: empty, and of this user alone. One that was just
 /// removed has no links.
 fn is_lock(file: &Metadata) -> bool {
     file.is_file()
@@ -307,13 +307,13 @@ mod tests {
     fn a_lock_that_was_changed_is_not_removed() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("socket.lock");
-        let take = || Lock::take(&folder.path().join("socket")).unwrap();
-        let lock = take();
+        let acquire = || Lock::acquire(&folder.path().join("socket")).unwrap();
+        let lock = acquire();
         fs::write(&path, "data").unwrap();
         drop(lock);
         assert_eq!(fs::read(&path).unwrap(), b"data");
         fs::remove_file(&path).unwrap();
-        let lock = take();
+        let lock = acquire();
         fs::remove_file(&path).unwrap();
         fs::write(&path, "").unwrap();
         drop(lock);

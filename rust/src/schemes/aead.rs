@@ -116,21 +116,21 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         many::run(&self.0, closing, jobs, |job| job.release().map(drop))
     }
 
-    /// [`Aead::open_in_place`] of many messages. `take` gets the index of each in the slice, with its plaintext or its
-    /// error, in no particular order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
+    /// [`Aead::open_in_place`] of many messages. `on_opened` gets the index of each in the slice, with its plaintext or
+    /// its error, in no particular order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
     /// sealed, and then the ciphertext is overwritten with zeros; [`Error::TooShort`] if there are fewer than 16 bytes. A
     /// message that is wrong makes no other fail.
     ///
-    /// If `take` panics, what it did not get is zeros or still sealed.
+    /// If `on_opened` panics, what it did not get is zeros or still sealed.
     pub fn open_many(
         &self,
         messages: &mut [Message<'_, NONCE_LEN>],
-        mut take: impl FnMut(usize, Result<&mut [u8], Error>),
+        mut on_opened: impl FnMut(usize, Result<&mut [u8], Error>),
     ) {
         let mut batch = Batch::new(&self.0, Closing::Seal(label!("message"), Direction::Decrypt));
         for (place, message) in messages.iter_mut().enumerate() {
             let Some((data, tag)) = message.in_out.split_last_chunk_mut() else {
-                take(place, Err(Error::TooShort));
+                on_opened(place, Err(Error::TooShort));
                 continue;
             };
             let job = Job {
@@ -142,11 +142,11 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
                 place,
             };
             if let Some(job) = batch.add(job) {
-                take(job.place, job.release());
+                on_opened(job.place, job.release());
             }
         }
         while let Some(job) = batch.finish() {
-            take(job.place, job.release());
+            on_opened(job.place, job.release());
         }
     }
 

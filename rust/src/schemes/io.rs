@@ -59,7 +59,7 @@ pub(crate) trait Outgoing: Unpin {
     fn wrote(&mut self, n: usize) -> io::Result<()>;
 
     /// Takes plaintext, once nothing is pending: as much of `input` as there is room for.
-    fn take(&mut self, input: &[u8]) -> io::Result<usize>;
+    fn accept(&mut self, input: &[u8]) -> io::Result<usize>;
 
     /// Ends the block in the making, if there is one and blocks may end early.
     fn end_block(&mut self);
@@ -78,7 +78,7 @@ pub(crate) trait Incoming: Unpin {
     fn room(&mut self) -> &mut [u8];
 
     /// `n` bytes were put there; none if the input has ended.
-    fn take(&mut self, n: usize) -> io::Result<()>;
+    fn received(&mut self, n: usize) -> io::Result<()>;
 
     /// Whether the end of the stream was verified.
     fn is_finished(&self) -> bool;
@@ -179,7 +179,7 @@ impl<S: Seal> Outgoing for Sealing<S> {
         Ok(())
     }
 
-    fn take(&mut self, input: &[u8]) -> io::Result<usize> {
+    fn accept(&mut self, input: &[u8]) -> io::Result<usize> {
         if self.phase != Phase::Plain {
             return Err(earlier_error());
         }
@@ -258,7 +258,7 @@ impl<S: Outgoing, W: Write> Write for SealWriter<S, W> {
     /// Takes plaintext. An error is one of the inner writer; then nothing was taken, and the call can be repeated.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         self.write_pending()?;
-        self.sealing.take(input)
+        self.sealing.accept(input)
     }
 
     /// Writes what was sealed, and where blocks may end early also seals and writes what was taken so far as a block
@@ -323,7 +323,7 @@ impl<O: Open> Incoming for Opening<O> {
         &mut self.buffer.0[self.filled..self.opener.wanted() + O::LOOKAHEAD]
     }
 
-    fn take(&mut self, n: usize) -> io::Result<()> {
+    fn received(&mut self, n: usize) -> io::Result<()> {
         self.filled += n;
         let wanted = self.opener.wanted();
         if n > 0 && self.filled < wanted + O::LOOKAHEAD {
@@ -380,7 +380,7 @@ impl<O: Incoming, R: Read> Read for OpenReader<O, R> {
                 return Ok(n);
             }
             let n = self.inner.read(self.opening.room())?;
-            self.opening.take(n)?;
+            self.opening.received(n)?;
         }
     }
 }
@@ -522,7 +522,7 @@ mod asynchronous {
                 let mut room = ReadBuf::new(opening.room());
                 ready!(again(Pin::new(&mut *inner).poll_read(cx, &mut room), cx))?;
                 let n = room.filled().len();
-                opening.take(n)?;
+                opening.received(n)?;
             }
         }
     }
@@ -546,7 +546,7 @@ mod asynchronous {
             input: &[u8],
         ) -> Poll<io::Result<usize>> {
             ready!(self.poll_write_pending(cx))?;
-            Poll::Ready(self.sealing.take(input))
+            Poll::Ready(self.sealing.accept(input))
         }
 
         /// As the `flush` of `std::io::Write`.

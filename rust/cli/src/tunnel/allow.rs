@@ -61,9 +61,9 @@ mod tests {
             "list",
             &format!("# all\n\n{one} Alice's laptop\n  {two}\t\u{202e}Bob\u{200b}\u{fe0f}\n"),
         );
-        let alone = file("carol.pub", &key.line());
+        let single = file("carol.pub", &key.line());
         let third = Fingerprint::from_bytes([3; 32]);
-        let allowed = read(&[third], &[list, alone]).unwrap();
+        let allowed = read(&[third], &[list, single]).unwrap();
         assert_eq!(allowed.name(&one), Some("Alice's laptop"));
         assert_eq!(allowed.name(&two), Some("\\u{202e}Bob\\u{200b}\\u{fe0f}"));
         assert_eq!(allowed.name(&fingerprint), Some("carol"));

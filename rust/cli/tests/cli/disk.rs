@@ -605,7 +605,7 @@ fn devices_in_use() {
     options
         .read(true)
         .custom_flags(rustix::fs::OFlags::EXCL.bits().cast_signed());
-    let alone = options.open(name).unwrap();
+    let exclusive = options.open(name).unwrap();
     for (command, more) in [
         (ENCRYPT, &["-o", "x", "--header", "y", name][..]),
         (DECRYPT, &[&["-o", "x"], &header[..]].concat()),
@@ -620,7 +620,7 @@ fn devices_in_use() {
     for command in [&["disk", "info"][..], &["disk", "key", "--key-file", "key"]] {
         succeeds(&folder.run(&[command, &header[..]].concat()));
     }
-    drop(alone);
+    drop(exclusive);
     let other = Loop::new(&folder, "image").unwrap();
     let in_place = ["--in-place", "--header", "header", name];
     fails(&run(&folder, DECRYPT, &in_place), IO, name, "loop device");

@@ -103,7 +103,7 @@ fn ten_thousand_idle_connections() {
     let address = client.address;
     runtime.block_on(async {
         // What the first connections need is not counted for all.
-        let few: Vec<_> = open(address, 50).await;
+        let warm: Vec<_> = open(address, 50).await;
         let before = [memory(&server), memory(&client)];
         let start = Instant::now();
         let mut idle = open(address, count - 50).await;
@@ -120,7 +120,7 @@ fn ten_thousand_idle_connections() {
         for stream in &mut idle {
             echo_through(stream, b"still there?").await;
         }
-        drop(few);
+        drop(warm);
     });
 }
 
@@ -179,9 +179,9 @@ fn new_connections_beside_a_transfer() {
         bytes.swap(0, Ordering::Relaxed);
         let before = all.map(computed);
         sleep(Duration::from_secs(5)).await;
-        let alone = [0, 1, 2].map(|i| computed(all[i]) - before[i]);
+        let unloaded = [0, 1, 2].map(|i| computed(all[i]) - before[i]);
         println!("transfer alone: {:.0} MB/s each way", megabytes(Duration::from_secs(5)));
-        println!("seconds of both cores in 5 s: server {:.1}, client {:.1}, the test {:.1}", alone[0], alone[1], alone[2]);
+        println!("seconds of both cores in 5 s: server {:.1}, client {:.1}, the test {:.1}", unloaded[0], unloaded[1], unloaded[2]);
 
         let (times, failed) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
         let mut ticks = interval(Duration::from_secs(1) / rate);

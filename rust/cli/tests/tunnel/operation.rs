@@ -639,8 +639,8 @@ fn sockets_of_systemd() {
     let unix = UnixListener::bind(&path).unwrap();
     // Connections that came before the program wait.
     let early = TcpStream::connect(address).unwrap();
-    let told = configured.path("notify");
-    let systemd = UnixDatagram::bind(&told).unwrap();
+    let notify_socket = configured.path("notify");
+    let systemd = UnixDatagram::bind(&notify_socket).unwrap();
     systemd.set_read_timeout(Some(LONG)).unwrap();
     let hears = |expected: &str| {
         let mut message = [0; 100];
@@ -648,7 +648,7 @@ fn sockets_of_systemd() {
         assert_eq!(str::from_utf8(&message[..n]).unwrap(), expected);
     };
     let mut command = activated(&configured, vec![tcp.into(), unix.into()], "web:local");
-    command.env("NOTIFY_SOCKET", &told);
+    command.env("NOTIFY_SOCKET", &notify_socket);
     let mut server = End::spawn(command);
     assert_eq!(server.address, address);
     hears("READY=1");

@@ -151,8 +151,8 @@ impl Machine {
             failed
         };
         // None of them, or the first one, or all others.
-        let few = [(false, false), (true, false), (false, true)];
-        let written = few.map(|(first, others)| {
+        let losses = [(false, false), (true, false), (false, true)];
+        let written = losses.map(|(first, others)| {
             (0..lost.len())
                 .map(|i| if i == 0 { first } else { others })
                 .collect()

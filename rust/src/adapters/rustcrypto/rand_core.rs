@@ -87,7 +87,7 @@ impl TryRng for Generator {
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         let (first, rest) = bytes.split_at_mut(bytes.len().min(self.left));
-        self.take(first);
+        self.output(first);
         let (blocks, last) = rest.as_chunks_mut();
         for block in blocks {
             derive(&mut self.protocol, block);
@@ -95,7 +95,7 @@ impl TryRng for Generator {
         if !last.is_empty() {
             derive(&mut self.protocol, &mut self.block.0);
             self.left = BLOCK_LEN;
-            self.take(last);
+            self.output(last);
         }
         Ok(())
     }
@@ -103,7 +103,7 @@ impl TryRng for Generator {
 
 impl Generator {
     /// Outputs what was made, and wipes it here. There must be as much.
-    fn take(&mut self, bytes: &mut [u8]) {
+    fn output(&mut self, bytes: &mut [u8]) {
         let start = BLOCK_LEN - self.left;
         let made = &mut self.block.0[start..start + bytes.len()];
         bytes.copy_from_slice(made);

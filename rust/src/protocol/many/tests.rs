@@ -34,10 +34,10 @@ fn derivations_are_the_same_one_by_one() {
             let mut outputs: Vec<_> = sizes.iter().map(|&(_, len)| vec![0; len]).collect();
             derive(&start, label, messages, outputs.iter_mut().map(Vec::as_mut_slice));
             for (&(len, _), output) in sizes.iter().zip(&outputs) {
-                let mut alone = start.clone();
-                alone.mix_more(&bytes[..len]);
+                let mut single = start.clone();
+                single.mix_more(&bytes[..len]);
                 let mut expected = vec![0; output.len()];
-                alone.derive(label, &mut expected);
+                single.derive(label, &mut expected);
                 assert_eq!(*output, expected, "{backend:?}, place {place}, {len} bytes");
             }
         }
@@ -89,24 +89,24 @@ fn messages_are_the_same_one_by_one() {
                 };
                 let expected: Vec<_> = (data.iter().enumerate())
                     .map(|(i, data)| {
-                        let (mut alone, mut data, mut mask, mut tag) =
+                        let (mut single, mut data, mut mask, mut tag) =
                             (start.duplex.clone(), data.clone(), [6; 3], [0; TAG_LEN]);
-                        alone.absorb(&(i as u64).to_le_bytes());
+                        single.absorb(&(i as u64).to_le_bytes());
                         if let Some(ad) = ADS[(place + i) % 5] {
-                            alone.header(Op::Mix.code(), b"ad");
-                            alone.absorb(ad);
+                            single.header(Op::Mix.code(), b"ad");
+                            single.absorb(ad);
                         }
                         if has_mask(i) {
-                            alone.header(Op::Mask.code(), b"len");
-                            alone.permute();
-                            transform(&mut alone, &mut mask);
+                            single.header(Op::Mask.code(), b"len");
+                            single.permute();
+                            transform(&mut single, &mut mask);
                         }
-                        alone.header(Op::Seal.code(), b"message");
-                        alone.number(data.len());
-                        alone.permute();
-                        transform(&mut alone, &mut data);
-                        alone.permute();
-                        alone.squeeze(&mut tag);
+                        single.header(Op::Seal.code(), b"message");
+                        single.number(data.len());
+                        single.permute();
+                        transform(&mut single, &mut data);
+                        single.permute();
+                        single.squeeze(&mut tag);
                         (data, mask, tag)
                     })
                     .collect();

@@ -109,7 +109,7 @@ impl Outgoing for Sealing {
         Ok(())
     }
 
-    fn take(&mut self, input: &[u8]) -> io::Result<usize> {
+    fn accept(&mut self, input: &[u8]) -> io::Result<usize> {
         if self.ended || !self.pending.is_empty() {
             return Err(earlier_error());
         }
@@ -230,7 +230,7 @@ impl Incoming for Opening {
         &mut self.buffer.0[self.read..]
     }
 
-    fn take(&mut self, n: usize) -> io::Result<()> {
+    fn received(&mut self, n: usize) -> io::Result<()> {
         self.read += n;
         if n > 0 && self.read < self.buffer.0.len() {
             return Ok(());
@@ -421,7 +421,7 @@ impl Window {
     }
 
     /// `n` bytes were put there. What is still to be read.
-    fn take(&mut self, mut loading: Loading, n: usize) -> io::Result<Option<Loading>> {
+    fn received(&mut self, mut loading: Loading, n: usize) -> io::Result<Option<Loading>> {
         if n == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -517,7 +517,7 @@ impl<R: Read + Seek> Read for SeekReader<R> {
             let room = window.room(&loading);
             inner.read_exact(room)?;
             let n = room.len();
-            window.take(loading, n)?;
+            window.received(loading, n)?;
         }
     }
 }
@@ -633,7 +633,7 @@ mod asynchronous {
                         break;
                     }
                     let n = room.filled().len();
-                    match self.take(loading, n)? {
+                    match self.received(loading, n)? {
                         Some(rest) => loading = rest,
                         None => return Poll::Ready(Ok(())),
                     }

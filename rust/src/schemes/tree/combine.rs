@@ -64,7 +64,7 @@ impl Combiner {
             return Err(Error::LimitReached);
         }
         self.values_len = values_len;
-        self.nodes.push(self.level + 1, values, Tree::each_batch);
+        self.nodes.push(self.level + 1, values, Tree::for_each_batch);
         Ok(())
     }
 

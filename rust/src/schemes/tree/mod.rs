@@ -121,28 +121,28 @@ impl Tree {
 
     /// An output of any length for a message. A shorter output is not a prefix of a longer one.
     pub fn digest_into(&self, message: &[u8], output: &mut [u8]) {
-        self.digest_at_once(message, output, Self::each_batch);
+        self.digest_at_once(message, output, Self::for_each_batch);
     }
 
     /// [`Tree::digest_into`] on all threads of the current rayon pool.
     #[cfg(feature = "rayon")]
     pub fn digest_into_rayon(&self, message: &[u8], output: &mut [u8]) {
-        self.digest_at_once(message, output, Self::each_window);
+        self.digest_at_once(message, output, Self::for_each_window);
     }
 
     /// Where the length is known, the last chunk need not wait to become the root: it is computed together with others.
-    fn digest_at_once(&self, message: &[u8], output: &mut [u8], each: Each) {
+    fn digest_at_once(&self, message: &[u8], output: &mut [u8], for_each: ForEach) {
         let len = message.len() as u64;
         if message.len() <= CHUNK_LEN {
             return self.root(0, message, len, output);
         }
         // The chaining values of all chunks are in the root.
         if message.len() <= BATCH * CHUNK_LEN {
-            return self.each_batch(0, message, &mut |cvs| self.root(1, cvs, len, output));
+            return self.for_each_batch(0, message, &mut |cvs| self.root(1, cvs, len, output));
         }
         let mut nodes = Nodes::new(self.clone(), ());
         nodes.len = len;
-        each(self, 0, message, &mut |cvs| nodes.push(1, cvs, each));
+        for_each(self, 0, message, &mut |cvs| nodes.push(1, cvs, for_each));
         nodes.finish(1, output);
     }
 
@@ -202,7 +202,7 @@ impl Tree {
         }
         for (unit, value) in part.chunks(unit_len).zip(values) {
             let mut nodes = Nodes::new(self.clone(), ());
-            nodes.push(0, unit, Tree::each_batch);
+            nodes.push(0, unit, Tree::for_each_batch);
             *value = nodes.close_up_to(level);
         }
         Ok(())
@@ -230,7 +230,7 @@ impl Tree {
         }
         let mut nodes = Nodes::new(self.clone(), ());
         nodes.len = len;
-        nodes.push(level + 1, values, Self::each_batch);
+        nodes.push(level + 1, values, Self::for_each_batch);
         nodes.finish(level + 1, output);
         Ok(())
     }
@@ -256,20 +256,20 @@ impl Tree {
         many::derive(&self.begin(level), label!("cv"), x.chunks(CHUNK_LEN), cvs);
     }
 
-    /// Gives the chaining values of chunks of one level, the last of which may be shorter, to `take`, in order, some at a
+    /// Gives the chaining values of chunks of one level, the last of which may be shorter, to `visit`, in order, some at a
     /// time.
-    fn each_batch(&self, level: usize, x: &[u8], take: &mut dyn FnMut(&[u8])) {
+    fn for_each_batch(&self, level: usize, x: &[u8], visit: &mut dyn FnMut(&[u8])) {
         for chunks in x.chunks(BATCH * CHUNK_LEN) {
             let mut cvs = [[0; CV_LEN]; BATCH];
             let cvs = &mut cvs[..chunks.len().div_ceil(CHUNK_LEN)];
             self.cvs(level, chunks, cvs);
-            take(cvs.as_flattened());
+            visit(cvs.as_flattened());
         }
     }
 
     /// The same on all threads.
     #[cfg(feature = "rayon")]
-    fn each_window(&self, level: usize, x: &[u8], take: &mut dyn FnMut(&[u8])) {
+    fn for_each_window(&self, level: usize, x: &[u8], visit: &mut dyn FnMut(&[u8])) {
         use rayon::prelude::*;
 
         let mut cvs = alloc::vec![[0; CV_LEN]; x.len().div_ceil(CHUNK_LEN).min(WINDOW)];
@@ -277,7 +277,7 @@ impl Tree {
             let cvs = &mut cvs[..window.len().div_ceil(CHUNK_LEN)];
             (window.par_chunks(TASK * CHUNK_LEN).zip(cvs.par_chunks_mut(TASK)))
                 .for_each(|(chunks, cvs)| self.cvs(level, chunks, cvs));
-            take(cvs.as_flattened());
+            visit(cvs.as_flattened());
         }
     }
 }
@@ -301,14 +301,14 @@ pub struct Hasher(Nodes<()>);
 impl Hasher {
     /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
-        self.0.update(input, Tree::each_batch);
+        self.0.update(input, Tree::for_each_batch);
     }
 
     /// Absorbs the next piece of the message on all threads of the current rayon pool. Use it for pieces of 1 MiB or more.
     /// It allocates up to 130 KiB.
     #[cfg(feature = "rayon")]
     pub fn update_rayon(&mut self, input: &[u8]) {
-        self.0.update(input, Tree::each_window);
+        self.0.update(input, Tree::for_each_window);
     }
 
     /// The digest, 32 bytes.
@@ -329,15 +329,15 @@ hash_writer!(Hasher);
 
 /// A receiver of the strings of the levels above 0.
 trait Sink {
-    fn take(&mut self, level: usize, cvs: &[u8]);
+    fn receive(&mut self, level: usize, cvs: &[u8]);
 }
 
 impl Sink for () {
-    fn take(&mut self, _: usize, _: &[u8]) {}
+    fn receive(&mut self, _: usize, _: &[u8]) {}
 }
 
-/// How the chaining values of many chunks are computed: [`Tree::each_batch`] or [`Tree::each_window`].
-type Each = fn(&Tree, usize, &[u8], &mut dyn FnMut(&[u8]));
+/// How the chaining values of many chunks are computed: [`Tree::for_each_batch`] or [`Tree::for_each_window`].
+type ForEach = fn(&Tree, usize, &[u8], &mut dyn FnMut(&[u8]));
 
 /// The last chunk of each level, as far as it is known.
 #[derive(Clone)]
@@ -365,15 +365,15 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    fn update(&mut self, input: &[u8], each: Each) {
+    fn update(&mut self, input: &[u8], for_each: ForEach) {
         self.len += input.len() as u64;
-        self.push(0, input, each);
+        self.push(0, input, for_each);
     }
 
     /// Takes the next bytes of a level's string.
-    fn push(&mut self, level: usize, mut bytes: &[u8], each: Each) {
+    fn push(&mut self, level: usize, mut bytes: &[u8], for_each: ForEach) {
         if level > 0 {
-            self.sink.take(level, bytes);
+            self.sink.receive(level, bytes);
         }
         while !bytes.is_empty() {
             match &mut self.open[level] {
@@ -384,14 +384,16 @@ impl<S: Sink> Nodes<S> {
                     bytes = later;
                 }
                 Some(_) => {
-                    let cv = close(&mut self.take(level));
-                    self.push(level + 1, &cv, each);
+                    let cv = close(&mut self.take_last(level));
+                    self.push(level + 1, &cv, for_each);
                 }
                 None => {
                     let (chunks, last) = bytes.split_at((bytes.len() - 1) / CHUNK_LEN * CHUNK_LEN);
                     if !chunks.is_empty() {
                         let tree = self.tree.clone();
-                        each(&tree, level, chunks, &mut |cvs| self.push(level + 1, cvs, each));
+                        for_each(&tree, level, chunks, &mut |cvs| {
+                            self.push(level + 1, cvs, for_each);
+                        });
                     }
                     bytes = last;
                     self.open[level] = Some(Open {
@@ -404,7 +406,7 @@ impl<S: Sink> Nodes<S> {
     }
 
     /// The last chunk of a level, which then has none; that of level 0 is empty if the message is.
-    fn take(&mut self, level: usize) -> Protocol {
+    fn take_last(&mut self, level: usize) -> Protocol {
         let node = self.open[level].take().map(|open| open.node);
         node.unwrap_or_else(|| self.tree.begin(level))
     }
@@ -412,22 +414,22 @@ impl<S: Sink> Nodes<S> {
     /// The chaining value at `top` of all that was pushed.
     fn close_up_to(mut self, top: usize) -> [u8; CV_LEN] {
         for level in 0..top {
-            let cv = close(&mut self.take(level));
-            self.push(level + 1, &cv, Tree::each_batch);
+            let cv = close(&mut self.take_last(level));
+            self.push(level + 1, &cv, Tree::for_each_batch);
         }
-        close(&mut self.take(top))
+        close(&mut self.take_last(top))
     }
 
     /// The output, when the string of `level` is complete; and who wanted the strings.
     fn finish(mut self, mut level: usize, output: &mut [u8]) -> S {
         loop {
-            let mut node = self.take(level);
+            let mut node = self.take_last(level);
             if self.open.get(level + 1).is_none_or(Option::is_none) {
                 close_root(&mut node, self.len, output);
                 return self.sink;
             }
             level += 1;
-            self.push(level, &close(&mut node), Tree::each_batch);
+            self.push(level, &close(&mut node), Tree::for_each_batch);
         }
     }
 }

@@ -208,18 +208,19 @@ impl Receiver {
     }
 
     /// Opens in place the records that `bytes` begin with, up to eight of those that are whole: together, and so faster
-    /// where the CPU has the instructions. `take` gets their frames in order; the result is how many bytes they took, 0 if
-    /// not even the first is whole.
+    /// where the CPU has the instructions. `on_frame` gets their frames in order; the result is how many bytes they
+    /// took, 0 if not even the first is whole.
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] as for [`Receiver::open`] and [`Receiver::record_len`]. `take` has had the frames before;
-    /// the record that is wrong is wiped, and what was opened together with it. So is what `take` did not get if it panics.
+    /// [`Error::Verification`] as for [`Receiver::open`] and [`Receiver::record_len`]. `on_frame` has had the frames before;
+    /// the record that is wrong is wiped, and what was opened together with it. So is what `on_frame` did not get if it
+    /// panics.
     pub fn open_many<'r>(
         &mut self,
         bytes: &'r mut [u8],
         keys: &mut RenewalKeys,
-        mut take: impl FnMut(Frame<'r>),
+        mut on_frame: impl FnMut(Frame<'r>),
     ) -> Result<usize, Error> {
         let mut lens = [0; LANES];
         let (mut count, mut total) = (0, 0);
@@ -248,7 +249,7 @@ impl Receiver {
         }
         if count <= 1 {
             if count == 1 {
-                take(self.open(&mut bytes[..total], keys)?);
+                on_frame(self.open(&mut bytes[..total], keys)?);
             }
             return Ok(total);
         }
@@ -274,7 +275,7 @@ impl Receiver {
                 return Err(Error::Verification);
             }
             self.chain.next += 1;
-            take(Frame::Data(&frame.release()[1..]));
+            on_frame(Frame::Data(&frame.release()[1..]));
         }
         Ok(total)
     }
@@ -304,32 +305,32 @@ mod tests {
     /// The last number is never sent, so that the next one is always a number.
     #[test]
     fn the_numbers_of_records_end() {
-        const EACH: usize = DATA_OVERHEAD + 10;
+        const RECORD_LEN: usize = DATA_OVERHEAD + 10;
         let numbers = u64::MAX - 2..;
         let mut sender = Sender(chain(numbers.start));
-        let mut three = vec![7; 3 * EACH];
-        assert_eq!(sender.seal_many(&mut three, EACH), Err(Error::LimitReached));
+        let mut three = vec![7; 3 * RECORD_LEN];
+        assert_eq!(sender.seal_many(&mut three, RECORD_LEN), Err(Error::LimitReached));
         assert_eq!(sender.0.next, numbers.start);
         assert!(
             three
-                .chunks(EACH)
+                .chunks(RECORD_LEN)
                 .all(|record| record[HEADER_LEN + 1..] == [7; 26]),
             "none is sealed"
         );
-        let mut two = three[..2 * EACH].to_vec();
+        let mut two = three[..2 * RECORD_LEN].to_vec();
         let mut one_by_one = two.clone();
-        sender.seal_many(&mut two, EACH).unwrap();
+        sender.seal_many(&mut two, RECORD_LEN).unwrap();
         assert_eq!(sender.0.next, u64::MAX);
-        assert_eq!(sender.seal(&mut three[..EACH]), Err(Error::LimitReached));
+        assert_eq!(sender.seal(&mut three[..RECORD_LEN]), Err(Error::LimitReached));
         let mut sender = Sender(chain(numbers.start));
-        for record in one_by_one.chunks_mut(EACH) {
+        for record in one_by_one.chunks_mut(RECORD_LEN) {
             sender.seal(record).unwrap();
         }
         assert!(one_by_one == two);
         assert_eq!(sender.finish(), Err(Error::LimitReached));
 
         // A peer that seals the last one nevertheless.
-        let mut last = two[..EACH].to_vec();
+        let mut last = two[..RECORD_LEN].to_vec();
         last[..HEADER_LEN].copy_from_slice(&header(11).unwrap());
         last[HEADER_LEN..][..11].fill(DATA);
         chain(0)
@@ -346,7 +347,7 @@ mod tests {
         assert_eq!((result, taken), (Err(Error::LimitReached), 0));
         assert_eq!(
             receiver.open_many(&mut two, &mut keys(), |_| taken += 1),
-            Ok(2 * EACH)
+            Ok(2 * RECORD_LEN)
         );
         assert_eq!((taken, receiver.chain.next), (2, u64::MAX));
         assert_eq!(receiver.open(&mut last, &mut keys()), Err(Error::LimitReached));

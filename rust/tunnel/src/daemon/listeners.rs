@@ -8,7 +8,7 @@ use veriplex_files::error::Error;
 
 use super::settings::{Listening, Role, Settings};
 use super::socket::{Address, Listener, Passed};
-use super::{Tunnel, take};
+use super::{Tunnel, accept_all};
 
 /// The listeners of a tunnel.
 #[derive(Debug)]
@@ -106,7 +106,12 @@ impl Listeners {
                     "listening on {}",
                     listener.name().unwrap_or_else(|_| address.to_string())
                 );
-                tokio::spawn(take(stopped.clone(), tunnel.clone(), listener, address.clone()));
+                tokio::spawn(accept_all(
+                    stopped.clone(),
+                    tunnel.clone(),
+                    listener,
+                    address.clone(),
+                ));
             }
             self.running.push(Running { address, stop });
         }

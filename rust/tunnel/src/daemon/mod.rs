@@ -425,7 +425,12 @@ async fn change(
 
 /// Takes the connections of a listener. `stopped` is the first parameter, and so dropped last: by then the listener has
 /// removed its file.
-async fn take(mut stopped: watch::Receiver<()>, tunnel: Arc<Tunnel>, listener: Listener, address: Address) {
+async fn accept_all(
+    mut stopped: watch::Receiver<()>,
+    tunnel: Arc<Tunnel>,
+    listener: Listener,
+    address: Address,
+) {
     loop {
         let client = tokio::select! {
             client = listener.accept() => client,

@@ -17,7 +17,7 @@ pub struct Builder(Nodes<Strings>);
 struct Strings([Vec<u8>; MAX_LEVELS]);
 
 impl Sink for Strings {
-    fn take(&mut self, level: usize, cvs: &[u8]) {
+    fn receive(&mut self, level: usize, cvs: &[u8]) {
         self.0[level].extend_from_slice(cvs);
     }
 }
@@ -31,13 +31,13 @@ impl Builder {
 
     /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
-        self.0.update(input, Tree::each_batch);
+        self.0.update(input, Tree::for_each_batch);
     }
 
     /// Absorbs the next piece of the message on all threads of the current rayon pool. Use it for pieces of 1 MiB or more.
     #[cfg(feature = "rayon")]
     pub fn update_rayon(&mut self, input: &[u8]) {
-        self.0.update(input, Tree::each_window);
+        self.0.update(input, Tree::for_each_window);
     }
 
     /// The digest and the outboard.

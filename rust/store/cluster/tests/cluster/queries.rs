@@ -126,30 +126,30 @@ async fn tells_no_key(cluster: &Cluster, client: &SessionContext) {
         hex.into_bytes(),
         decimal.into_bytes(),
     ];
-    let mut told = Vec::new();
+    let mut visible = Vec::new();
     let explained = "EXPLAIN VERBOSE SELECT count(*) FROM lineitem, orders WHERE l_orderkey = o_orderkey";
-    told.push((
+    visible.push((
         "plan".to_owned(),
         rows(client, explained).await.unwrap().join("\n").into_bytes(),
     ));
     let frame = client.sql(&queries()[2].1).await.unwrap();
-    told.push((
+    visible.push((
         "logical plan".to_owned(),
         format!("{:?}", frame.logical_plan()).into_bytes(),
     ));
     let plan = frame.create_physical_plan().await.unwrap();
-    told.push(("physical plan".to_owned(), format!("{plan:?}").into_bytes()));
+    visible.push(("physical plan".to_owned(), format!("{plan:?}").into_bytes()));
     let processes = cluster.executors.iter().chain([&cluster.scheduler]);
     for process in processes {
         let log = process.log();
         assert!(log.len() > 1000, "a log at level debug");
-        told.push((process.log.display().to_string(), log.into_bytes()));
-        told.push(("arguments".to_owned(), process.command_line()));
+        visible.push((process.log.display().to_string(), log.into_bytes()));
+        visible.push(("arguments".to_owned(), process.command_line()));
     }
-    for (name, told) in told {
-        let told = characters(&told);
+    for (name, text) in visible {
+        let text = characters(&text);
         for form in &forms {
-            assert!(!told.contains(&characters(form)), "{name} has the key");
+            assert!(!text.contains(&characters(form)), "{name} has the key");
         }
     }
 }

@@ -56,7 +56,7 @@ impl<W: Write + Seek> Places<W> {
 }
 
 impl<W: Write + Seek> Sink for Places<W> {
-    fn take(&mut self, level: usize, cvs: &[u8]) {
+    fn receive(&mut self, level: usize, cvs: &[u8]) {
         if self.result.is_ok() {
             self.buffers[level].extend_from_slice(cvs);
             if self.buffers[level].len() >= BUFFER_LEN {
@@ -105,7 +105,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Those of the inner writer; one of kind `InvalidInput` if the message is longer than was said. After an error there is
     /// no outboard.
     pub fn update(&mut self, input: &[u8]) -> io::Result<()> {
-        self.0.update(input, Tree::each_batch);
+        self.0.update(input, Tree::for_each_batch);
         self.check()
     }
 
@@ -116,7 +116,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Those of [`Writer::update`].
     #[cfg(feature = "rayon")]
     pub fn update_rayon(&mut self, input: &[u8]) -> io::Result<()> {
-        self.0.update(input, Tree::each_window);
+        self.0.update(input, Tree::for_each_window);
         self.check()
     }
 
