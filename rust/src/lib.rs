@@ -213,9 +213,9 @@ pub fn self_test() -> impl Iterator<Item = SelfTest> {
 
     let all = backend::Kernels::self_test().chain(backend::lanes::Kernels::self_test());
     #[cfg(feature = "adiantum")]
-    let all = all.chain(backend::chacha::Kernels::self_test());
-    #[cfg(feature = "adiantum")]
-    let all = all.chain(backend::nh::Kernels::self_test());
+    let all = all
+        .chain(backend::chacha::Kernels::self_test())
+        .chain(backend::nh::Kernels::self_test());
     #[cfg(feature = "poly1305")]
     let all = all.chain(backend::poly1305::limbs26::Kernels::self_test());
     #[cfg(all(feature = "poly1305", veriplex_kernels, target_arch = "x86_64"))]

@@ -520,7 +520,7 @@ fn no_layer_singles_out_a_large_number() {
         ("schemes/seekable/mod.rs", "<< 24, 16384, << 24, << 16"),
         (
             "schemes/tree/mod.rs",
-            "4096, << CHUNK_BITS, << FANOUT_BITS, 4096, << (CHUNK_BITS + FANOUT_BITS * level)",
+            "4096, << CHUNK_BITS, << FANOUT_BITS, << (CHUNK_BITS + FANOUT_BITS * level)",
         ),
         (
             "schemes/tree/outboard.rs",
@@ -528,6 +528,7 @@ fn no_layer_singles_out_a_large_number() {
         ),
         ("schemes/tree/outboard/io.rs", "<< FANOUT_BITS"),
         ("schemes/tree/outboard/io/writer.rs", "<< 16"),
+        ("schemes/tree/threads.rs", "4096"),
     ];
     assert_eq!(
         found,

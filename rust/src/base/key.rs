@@ -8,8 +8,6 @@ use subtle::{Choice, ConstantTimeEq};
 use crate::Error;
 use crate::base::hex::decode_hex;
 use crate::base::wipe::wipe;
-#[cfg(feature = "serde")]
-use crate::serde::Encoded;
 
 /// A symmetric key of `N` bytes, for every scheme that takes a key.
 ///
@@ -99,13 +97,6 @@ impl<const N: usize> FromStr for Key<N> {
         let mut key = Self([0; N]);
         decode_hex(hex, &mut key.0, Error::InvalidKey)?;
         Ok(key)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<const N: usize> Encoded for Key<N> {
-    fn with_bytes<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
-        f(&self.0)
     }
 }
 

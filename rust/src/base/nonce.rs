@@ -121,17 +121,3 @@ impl<const N: usize> fmt::Debug for Nonce<N> {
         write!(f, "Nonce({self})")
     }
 }
-
-#[cfg(feature = "serde")]
-impl<const N: usize> ::serde::Serialize for Nonce<N> {
-    fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        crate::serde::serialize(&self.0, serializer)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de, const N: usize> ::serde::Deserialize<'de> for Nonce<N> {
-    fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        crate::serde::deserialize(deserializer)
-    }
-}

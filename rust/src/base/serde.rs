@@ -38,12 +38,12 @@ use core::str::FromStr;
 use ::serde::de::{self, Deserialize, Deserializer, Visitor};
 use ::serde::ser::{Serialize, Serializer};
 
-use crate::Error;
 use crate::base::hex::Hex;
+use crate::{Error, Key, Nonce};
 
 /// A secret that `serde` writes as what it is, and reads.
 ///
-/// For [`Key`](crate::Key), and with their features private keys and shares of keys. The buffers of the format, which hold
+/// For [`Key`], and with their features private keys and shares of keys. The buffers of the format, which hold
 /// the secret in between, are not wiped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Exposed<T>(pub T);
@@ -51,6 +51,12 @@ pub struct Exposed<T>(pub T);
 /// A secret with an encoding.
 pub(crate) trait Encoded: FromStr<Err = Error> + for<'b> TryFrom<&'b [u8], Error = Error> {
     fn with_bytes<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R;
+}
+
+impl<const N: usize> Encoded for Key<N> {
+    fn with_bytes<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+        f(self.as_bytes())
+    }
 }
 
 /// Shows what `T` shows: no secret.
@@ -71,6 +77,18 @@ impl<T: Encoded> Serialize for Exposed<T> {
 impl<'de, T: Encoded> Deserialize<'de> for Exposed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserialize(deserializer).map(Self)
+    }
+}
+
+impl<const N: usize> Serialize for Nonce<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self.as_bytes(), serializer)
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Nonce<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer)
     }
 }
 

@@ -38,9 +38,6 @@
 //! # }
 //! ```
 
-#[cfg(feature = "alloc")]
-use alloc::vec::Vec;
-
 use crate::base::wipe::wipe;
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
@@ -86,7 +83,7 @@ impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {
     #[cfg(feature = "alloc")]
     #[must_use]
     #[allow(clippy::missing_panics_doc)] // the lengths are right
-    pub fn seal_vec(mut self, message: &[u8]) -> Vec<u8> {
+    pub fn seal_vec(mut self, message: &[u8]) -> alloc::vec::Vec<u8> {
         let (blocks, last) = message.as_chunks::<BLOCK_LEN>();
         // More than fits into memory must not wrap around to less, which it could with 32 bits.
         let mut sealed = alloc::vec![0; (blocks.len() + 1).saturating_mul(Self::SEALED_LEN)];
@@ -177,9 +174,9 @@ impl<const BLOCK_LEN: usize> Opener<BLOCK_LEN> {
     ///
     /// [`Error::Verification`] if `sealed` is not what was sealed.
     #[cfg(feature = "alloc")]
-    pub fn open_vec(mut self, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn open_vec(mut self, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         let last = sealed.len().div_ceil(Self::SEALED_LEN).saturating_sub(1);
-        let mut message = Vec::with_capacity(sealed.len());
+        let mut message = alloc::vec::Vec::with_capacity(sealed.len());
         for (i, block) in sealed.chunks(Self::SEALED_LEN).enumerate() {
             let start = message.len();
             message.extend_from_slice(block);

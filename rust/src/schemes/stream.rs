@@ -18,12 +18,7 @@
 //! assert_eq!(message, *b"message");
 //! ```
 
-#[cfg(feature = "alloc")]
-use alloc::vec::Vec;
-
 use crate::base::in_out::InOut;
-#[cfg(feature = "alloc")]
-use crate::base::in_out::transform_vec;
 use crate::{Error, Key, Label, Protocol, label};
 
 /// Encrypts in place.
@@ -78,8 +73,8 @@ pub fn encrypt_vec<const N: usize>(
     key: &Key,
     nonce: &[u8; N],
     plaintext: &[u8],
-) -> Vec<u8> {
-    transform_vec(plaintext, |data| {
+) -> alloc::vec::Vec<u8> {
+    crate::base::in_out::transform_vec(plaintext, |data| {
         begin(domain, key, nonce).mask_more(data);
     })
 }
@@ -92,8 +87,8 @@ pub fn decrypt_vec<const N: usize>(
     key: &Key,
     nonce: &[u8; N],
     ciphertext: &[u8],
-) -> Vec<u8> {
-    transform_vec(ciphertext, |data| {
+) -> alloc::vec::Vec<u8> {
+    crate::base::in_out::transform_vec(ciphertext, |data| {
         begin(domain, key, nonce).unmask_more(data);
     })
 }

@@ -9,10 +9,7 @@
 //! | [`digest`] | `digest` 0.11 | digest, extendable output, MAC |
 //! | [`aead`] | `aead` 0.6 | AEAD, SIV |
 //! | [`cipher`] | `cipher` 0.5 | stream cipher |
-#![cfg_attr(
-    feature = "alloc",
-    doc = "| [`password_hash`] | `password-hash` 0.6 | memory-hard hash, PHC strings |"
-)]
+//! | [`password_hash`] | `password-hash` 0.6 | memory-hard hash, PHC strings; with feature `alloc` |
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
 //! | none | `digest` 0.11 | `Update` and `XofReader` of Xoofff itself; with feature `xoofff` |
 //! | [`signature`] | `signature` 3 | signatures; with feature `ristretto` |

@@ -63,8 +63,6 @@ mod ciphers;
 mod hashes;
 pub(crate) mod nh;
 
-#[cfg(feature = "alloc")]
-use alloc::vec::Vec;
 use core::array::from_fn;
 use core::fmt;
 
@@ -139,7 +137,7 @@ pub trait WideBlockCipher {
     ///
     /// Those of [`WideBlockCipher::check`].
     #[cfg(feature = "alloc")]
-    fn encrypt_vec(&self, tweak: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, Error> {
+    fn encrypt_vec(&self, tweak: &[u8], plaintext: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         self.check(tweak.len(), plaintext.len())?;
         let mut ciphertext = plaintext.to_vec();
         self.encrypt_in_place(tweak, &mut ciphertext)?;
@@ -152,7 +150,7 @@ pub trait WideBlockCipher {
     ///
     /// Those of [`WideBlockCipher::check`].
     #[cfg(feature = "alloc")]
-    fn decrypt_vec(&self, tweak: &[u8], ciphertext: &[u8]) -> Result<Vec<u8>, Error> {
+    fn decrypt_vec(&self, tweak: &[u8], ciphertext: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         let mut plaintext = ciphertext.to_vec();
         self.decrypt_in_place(tweak, &mut plaintext)?;
         Ok(plaintext)

@@ -40,10 +40,10 @@ mod context;
 use rand_core::CryptoRng;
 
 use super::group;
-use crate::base::forms::to_public_key;
 use crate::base::in_out::{self, InOut};
 use crate::base::wipe::wipe;
 use crate::keys::{PrivateKey, PublicKey};
+use crate::schemes::ristretto::forms::to_public_key;
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 pub use context::{Opener, Sealer};
 

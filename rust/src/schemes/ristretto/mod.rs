@@ -1,5 +1,6 @@
 //! The schemes over the group Ristretto255 (RFC 9496). Their modules are public under the crate's root.
 
+mod forms;
 #[cfg(feature = "alloc")]
 pub mod frost;
 pub(crate) mod group;

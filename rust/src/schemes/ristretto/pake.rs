@@ -48,8 +48,6 @@ use subtle::ConstantTimeEq;
 
 use super::group::{self, ELEMENT_LEN};
 use super::handshake::directions;
-#[cfg(feature = "alloc")]
-use super::ratchet;
 use crate::base::in_out;
 use crate::base::timing::Timing;
 use crate::base::wipe::{Secret, opaque};
@@ -195,18 +193,6 @@ pub struct Session {
     pub send: Protocol,
     /// What the peer sends with.
     pub recv: Protocol,
-}
-
-impl Session {
-    /// Goes on as a conversation whose messages may be lost or reordered: see
-    /// [`handshake::Session::into_ratchet`](crate::handshake::Session::into_ratchet).
-    #[cfg(feature = "alloc")]
-    pub fn into_ratchet<R: CryptoRng + ?Sized>(
-        self,
-        rng: &mut R,
-    ) -> (ratchet::Pending, [u8; ratchet::FIRST_KEY_LEN]) {
-        ratchet::Pending::new(self.send, self.recv, rng)
-    }
 }
 
 opaque!(Unconfirmed, Initiator);

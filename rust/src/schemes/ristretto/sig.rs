@@ -25,8 +25,6 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
-#[cfg(feature = "alloc")]
-use alloc::vec::Vec;
 use core::fmt;
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
@@ -212,19 +210,7 @@ impl Verifier {
     }
 }
 
-#[cfg(feature = "std")]
-impl std::io::Write for Signer<'_> {
-    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
-        self.update(input);
-        Ok(input.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-hash_writer!(Verifier);
+hash_writer!(Signer<'_>, Verifier);
 
 /// Verifies many signatures at once, at about half the cost of one after the other. Each item is a public key, a
 /// message and its signature, all in one domain. An empty batch is valid.
@@ -239,6 +225,8 @@ hash_writer!(Verifier);
 /// [`Error::Verification`] if a signature is wrong. [`verify`] tells which one.
 #[cfg(feature = "alloc")]
 pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]) -> Result<(), Error> {
+    use alloc::vec::Vec;
+
     use curve25519_dalek::traits::{IsIdentity, VartimeMultiscalarMul};
 
     // Everything here is public: time may depend on it.
@@ -262,9 +250,12 @@ pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]
 
 /// The transcript of a batch, which derives the weights, and the challenges.
 #[cfg(feature = "alloc")]
-fn weights(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]) -> (Protocol, Vec<Scalar>) {
+fn weights(
+    domain: Label<'_>,
+    items: &[(&PublicKey, &[u8], &Signature)],
+) -> (Protocol, alloc::vec::Vec<Scalar>) {
     let mut weights = Protocol::new(domain);
-    let mut challenges = Vec::with_capacity(items.len());
+    let mut challenges = alloc::vec::Vec::with_capacity(items.len());
     for (key, message, signature) in items {
         let challenge = challenge_of(domain, key, message, signature.commitment());
         weights.mix(label!("signer"), key.as_bytes());

@@ -36,11 +36,11 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
-use crate::base::forms::to_public_key;
 use crate::base::in_out::{self, InOut};
 use crate::base::timing::Timing;
 use crate::base::wipe::Secret;
 use crate::keys::{PrivateKey, PublicKey};
+use crate::schemes::ristretto::forms::to_public_key;
 use crate::{Error, Label, Protocol, label};
 
 /// How many bytes longer a sealed message is: an ephemeral key, a commitment and a scalar.

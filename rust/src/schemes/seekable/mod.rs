@@ -25,11 +25,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-#![cfg_attr(
-    feature = "std",
-    doc = "With `std::io`; with feature `tokio` also asynchronously:"
-)]
-#![cfg_attr(feature = "std", doc = "")]
+//! With `std::io`; with feature `tokio` also asynchronously:
+//!
 //! ```
 //! use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 //! use veriplex::{Key, Nonce, label, os_rng, seekable::{SeekReader, Seekable, SealWriter}};

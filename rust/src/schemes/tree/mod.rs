@@ -42,6 +42,8 @@
 
 mod combine;
 pub mod outboard;
+#[cfg(feature = "rayon")]
+mod threads;
 
 use core::fmt;
 
@@ -66,12 +68,6 @@ const _: () = assert!(CHUNK_LEN == 1 << CHUNK_BITS && CHUNK_LEN / CV_LEN == 1 <<
 
 /// How many chunks are processed between two uses of their chaining values: several times what fits into the lanes.
 const BATCH: usize = 32;
-/// How many chunks are handed to the cores at a time: 16 MiB, whose chaining values are 128 KiB.
-#[cfg(feature = "rayon")]
-const WINDOW: usize = 4096;
-/// How many of them one core processes at a time.
-#[cfg(feature = "rayon")]
-const TASK: usize = 2 * BATCH;
 
 /// The digest of a message, 32 bytes.
 #[must_use]
@@ -122,12 +118,6 @@ impl Tree {
     /// An output of any length for a message. A shorter output is not a prefix of a longer one.
     pub fn digest_into(&self, message: &[u8], output: &mut [u8]) {
         self.digest_at_once(message, output, Self::for_each_batch);
-    }
-
-    /// [`Tree::digest_into`] on all threads of the current rayon pool.
-    #[cfg(feature = "rayon")]
-    pub fn digest_into_rayon(&self, message: &[u8], output: &mut [u8]) {
-        self.digest_at_once(message, output, Self::for_each_window);
     }
 
     /// Where the length is known, the last chunk need not wait to become the root: it is computed together with others.
@@ -266,20 +256,6 @@ impl Tree {
             visit(cvs.as_flattened());
         }
     }
-
-    /// The same on all threads.
-    #[cfg(feature = "rayon")]
-    fn for_each_window(&self, level: usize, x: &[u8], visit: &mut dyn FnMut(&[u8])) {
-        use rayon::prelude::*;
-
-        let mut cvs = alloc::vec![[0; CV_LEN]; x.len().div_ceil(CHUNK_LEN).min(WINDOW)];
-        for window in x.chunks(WINDOW * CHUNK_LEN) {
-            let cvs = &mut cvs[..window.len().div_ceil(CHUNK_LEN)];
-            (window.par_chunks(TASK * CHUNK_LEN).zip(cvs.par_chunks_mut(TASK)))
-                .for_each(|(chunks, cvs)| self.cvs(level, chunks, cvs));
-            visit(cvs.as_flattened());
-        }
-    }
 }
 
 fn close(node: &mut Protocol) -> [u8; CV_LEN] {
@@ -302,13 +278,6 @@ impl Hasher {
     /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.0.update(input, Tree::for_each_batch);
-    }
-
-    /// Absorbs the next piece of the message on all threads of the current rayon pool. Use it for pieces of 1 MiB or more.
-    /// It allocates up to 130 KiB.
-    #[cfg(feature = "rayon")]
-    pub fn update_rayon(&mut self, input: &[u8]) {
-        self.0.update(input, Tree::for_each_window);
     }
 
     /// The digest, 32 bytes.
@@ -336,7 +305,7 @@ impl Sink for () {
     fn receive(&mut self, _: usize, _: &[u8]) {}
 }
 
-/// How the chaining values of many chunks are computed: [`Tree::for_each_batch`] or [`Tree::for_each_window`].
+/// How the chaining values of many chunks are computed: [`Tree::for_each_batch`] or `Tree::for_each_window`.
 type ForEach = fn(&Tree, usize, &[u8], &mut dyn FnMut(&[u8]));
 
 /// The last chunk of each level, as far as it is known.

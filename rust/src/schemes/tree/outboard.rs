@@ -32,9 +32,6 @@ mod builder;
 #[cfg(feature = "std")]
 mod io;
 
-#[cfg(feature = "alloc")]
-use alloc::vec::Vec;
-
 use subtle::ConstantTimeEq;
 
 #[cfg(feature = "alloc")]
@@ -107,7 +104,7 @@ impl<'a> Outboard<'a> {
     ///
     /// [`Error::BufferLength`] if the message has no chunk with this number; the first chunk is number 0.
     #[cfg(feature = "alloc")]
-    pub fn proof(&self, index: u64) -> Result<Vec<u8>, Error> {
+    pub fn proof(&self, index: u64) -> Result<alloc::vec::Vec<u8>, Error> {
         if !self.shape.has(index) {
             return Err(Error::BufferLength);
         }

@@ -469,9 +469,11 @@ macro_rules! sessions {
                 copy(message, plaintext)?;
                 self.open_in_place_detached(ad, plaintext, tag)
             }
+        }
 
+        #[cfg(feature = "alloc")]
+        impl $session {
             /// Encrypts the next message into a new vector: ciphertext, then tag.
-            #[cfg(feature = "alloc")]
             #[must_use]
             pub fn seal_vec(&mut self, ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
                 let mut sealed = alloc::vec::Vec::with_capacity(plaintext.len() + Self::TAG_LEN);
@@ -487,7 +489,6 @@ macro_rules! sessions {
             ///
             /// [`Error::Verification`] if it is not the next message that was sealed, [`Error::TooShort`] if it is shorter
             /// than a tag. The session is then as before.
-            #[cfg(feature = "alloc")]
             pub fn open_vec(&mut self, ad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
                 let (message, tag) = sealed.split_last_chunk().ok_or(Error::TooShort)?;
                 let mut plaintext = message.to_vec();

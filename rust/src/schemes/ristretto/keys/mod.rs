@@ -26,16 +26,14 @@
 //! ```
 
 pub(crate) mod text;
-
 #[cfg(feature = "alloc")]
-use alloc::string::String;
+mod to_text;
+
 use core::fmt;
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
-#[cfg(feature = "alloc")]
-use zeroize::Zeroizing;
 
 use crate::base::encoding::{decoded, public, public_bytes, secret};
 use crate::base::timing::Timing;
@@ -163,31 +161,6 @@ impl PrivateKey {
     }
 }
 
-#[cfg(feature = "alloc")]
-impl PrivateKey {
-    /// The key as 64 hexadecimal digits, which are as secret as the key. `parse` decodes them.
-    #[must_use]
-    pub fn to_hex(&self) -> Zeroizing<String> {
-        let mut hex = Secret::new([0; 2 * Self::LEN]);
-        Zeroizing::new(String::from(text::hex(self.scalar.as_bytes(), &mut hex)))
-    }
-
-    /// The key in PEM, three lines that are as secret as the key.
-    #[must_use]
-    pub fn to_pem(&self) -> Zeroizing<String> {
-        self.to_pem_labelled(Self::PEM_LABEL)
-    }
-
-    /// [`PrivateKey::to_pem`] with another label.
-    pub(crate) fn to_pem_labelled(&self, label: &str) -> Zeroizing<String> {
-        Zeroizing::new(String::from(text::pem(
-            label,
-            self.scalar.as_bytes(),
-            text::pem_buffer().as_mut_slice(),
-        )))
-    }
-}
-
 impl ConstantTimeEq for PrivateKey {
     fn ct_eq(&self, other: &Self) -> Choice {
         self.scalar.ct_eq(&other.scalar)
@@ -284,17 +257,6 @@ impl PublicKey {
     /// line may lack its end.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         Self::from_bytes(&*text::from_pem(Self::PEM_LABEL, pem)?)
-    }
-
-    /// The key in PEM, three lines.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn to_pem(&self) -> String {
-        String::from(text::pem(
-            Self::PEM_LABEL,
-            &self.bytes,
-            text::pem_buffer().as_mut_slice(),
-        ))
     }
 
     /// # Errors

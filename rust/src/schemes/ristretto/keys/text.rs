@@ -8,18 +8,7 @@ use crate::base::wipe::Secret;
 
 const LEN: usize = 32;
 /// The longest PEM, of the key of an OPRF server, has 125 bytes.
-const PEM_MAX: usize = 128;
-
-/// Writes hex.
-#[cfg(feature = "alloc")]
-pub(super) fn hex<'b>(bytes: &[u8; LEN], buffer: &'b mut [u8; 2 * LEN]) -> &'b str {
-    base16ct::lower::encode_str(bytes, buffer).expect("the buffer has the length of the text")
-}
-
-#[cfg(feature = "alloc")]
-pub(super) fn pem_buffer() -> Secret<[u8; PEM_MAX]> {
-    Secret::new([0; PEM_MAX])
-}
+pub(super) const PEM_MAX: usize = 128;
 
 /// Writes PEM.
 pub(crate) fn pem<'b>(label: &str, bytes: &[u8], buffer: &'b mut [u8]) -> &'b str {

@@ -4,8 +4,6 @@ use core::fmt;
 
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
-#[cfg(feature = "alloc")]
-use zeroize::Zeroizing;
 
 use crate::Error;
 use crate::base::encoding::{decoded, public, public_bytes, secret};
@@ -87,7 +85,7 @@ impl ServerKey {
     /// The key in PEM, three lines that are as secret as the key.
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn to_pem(&self) -> Zeroizing<alloc::string::String> {
+    pub fn to_pem(&self) -> zeroize::Zeroizing<alloc::string::String> {
         self.key.to_pem_labelled(Self::PEM_LABEL)
     }
 

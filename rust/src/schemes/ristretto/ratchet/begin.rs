@@ -4,6 +4,7 @@ use rand_core::CryptoRng;
 
 use super::Ratchet;
 use crate::keys::{PrivateKey, PublicKey};
+use crate::schemes::ristretto::{handshake, pake};
 use crate::{Error, Protocol, label};
 
 /// Size in bytes of what each side sends to begin a conversation: its first public key, sealed.
@@ -26,8 +27,45 @@ pub struct Pending {
     local: PrivateKey,
 }
 
+impl handshake::Session {
+    /// Goes on as a conversation whose messages may be lost or reordered. What is returned goes to the peer, 48 bytes:
+    /// the first key of this side, new and sealed. It takes 64 bytes from `rng`.
+    ///
+    /// No other key is used: long-term keys do not get into the ratchet's state.
+    ///
+    /// ```
+    /// # use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
+    /// # let mut rng = veriplex::os_rng();
+    /// # let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
+    /// # let domain = label!("com.example.handshake");
+    /// # let (initiator, request) = Initiator::start(domain, &alice, &mut rng);
+    /// # let (responder, response) = Responder::respond(domain, &bob, &request, &mut rng)?;
+    /// # let (alice_session, confirmation) = initiator.receive(&response)?.accept();
+    /// # let bob_session = responder.receive(&confirmation)?.accept();
+    /// let (alice, to_bob) = alice_session.into_ratchet(&mut rng);
+    /// let (bob, to_alice) = bob_session.into_ratchet(&mut rng);
+    /// let mut alice = alice.receive(&to_alice, &mut rng)?; // now Alice knows that Bob has his private key
+    /// let mut bob = bob.receive(&to_bob, &mut rng)?;
+    ///
+    /// let message = alice.seal_vec(b"message")?;
+    /// assert_eq!(bob.open_vec(&message, &mut rng)?, b"message");
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    pub fn into_ratchet<R: CryptoRng + ?Sized>(self, rng: &mut R) -> (Pending, [u8; FIRST_KEY_LEN]) {
+        Pending::new(self.send, self.recv, rng)
+    }
+}
+
+impl pake::Session {
+    /// Goes on as a conversation whose messages may be lost or reordered: see
+    /// [`handshake::Session::into_ratchet`](crate::handshake::Session::into_ratchet).
+    pub fn into_ratchet<R: CryptoRng + ?Sized>(self, rng: &mut R) -> (Pending, [u8; FIRST_KEY_LEN]) {
+        Pending::new(self.send, self.recv, rng)
+    }
+}
+
 impl Pending {
-    pub(in crate::schemes::ristretto) fn new<R: CryptoRng + ?Sized>(
+    fn new<R: CryptoRng + ?Sized>(
         mut send: Protocol,
         recv: Protocol,
         rng: &mut R,
