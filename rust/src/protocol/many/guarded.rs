@@ -12,6 +12,7 @@ pub(crate) struct Guarded<'a>(InOut<'a>);
 
 impl<'a> Guarded<'a> {
     /// Hands the data out.
+    #[inline(always)]
     pub(crate) fn release(mut self) -> &'a mut [u8] {
         core::mem::take(&mut self.0).buffers().1
     }

@@ -41,11 +41,16 @@ pub(crate) struct Job<'a> {
     pub(crate) place: usize,
 }
 
+/// Bytes that a job has. At an odd place, a move of the job would load from there, and wait for stores of words.
+#[derive(Clone, Copy)]
+#[repr(align(8))]
+pub(crate) struct Aligned<const N: usize>(pub(crate) [u8; N]);
+
 /// The data of a Mix.
 pub(crate) enum Mixed<'a> {
     Bytes(&'a [u8]),
     /// The first so many of these.
-    Short([u8; 9], usize),
+    Short(Aligned<9>, usize),
 }
 
 impl Mixed<'_> {
@@ -53,7 +58,7 @@ impl Mixed<'_> {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
-            Self::Short(bytes, len) => &bytes[..*len],
+            Self::Short(bytes, len) => &bytes.0[..*len],
         }
     }
 }
@@ -63,12 +68,12 @@ pub(crate) enum Output<'a> {
     /// They are written.
     Write(&'a mut [u8]),
     /// They, computed, are compared with a tag.
-    Compare([u8; TAG_LEN], &'a [u8; TAG_LEN]),
+    Compare(Aligned<TAG_LEN>, &'a [u8; TAG_LEN]),
 }
 
 impl<'a> Output<'a> {
     pub(crate) const fn compare(tag: &'a [u8; TAG_LEN]) -> Self {
-        Self::Compare([0; TAG_LEN], tag)
+        Self::Compare(Aligned([0; TAG_LEN]), tag)
     }
 
     #[inline(always)]
@@ -83,7 +88,7 @@ impl<'a> Output<'a> {
     fn bytes(&mut self) -> &mut [u8] {
         match self {
             Self::Write(output) => output,
-            Self::Compare(computed, _) => computed,
+            Self::Compare(computed, _) => &mut computed.0,
         }
     }
 }
@@ -128,19 +133,20 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The data of a job that is done, if they are sealed, or verified.
+    /// Hands out the data of a job that is done, if they are sealed, or verified.
     #[inline(always)]
-    pub(crate) fn verified(mut self) -> Result<Guarded<'a>, Error> {
-        if let Output::Compare(computed, tag) = &self.output {
-            release_or_wipe(computed.ct_eq(*tag), self.data.output())?;
-        }
-        Ok(self.data)
+    pub(crate) fn release(mut self) -> Result<&'a mut [u8], Error> {
+        self.verify()?;
+        Ok(self.data.release())
     }
 
-    /// Hands them out.
+    /// An error if the tag is wrong. The data are then wiped.
     #[inline(always)]
-    pub(crate) fn release(self) -> Result<&'a mut [u8], Error> {
-        self.verified().map(Guarded::release)
+    pub(crate) fn verify(&mut self) -> Result<(), Error> {
+        match &self.output {
+            Output::Compare(computed, tag) => release_or_wipe(computed.0.ct_eq(*tag), self.data.output()),
+            Output::Write(_) => Ok(()),
+        }
     }
 }
 

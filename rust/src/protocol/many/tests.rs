@@ -121,7 +121,7 @@ fn messages_are_the_same_one_by_one() {
                         data.as_mut_slice().into()
                     };
                     Ok(Job {
-                        mixed: Mixed::Short(number, 8),
+                        mixed: Mixed::Short(Aligned(number), 8),
                         ad: ADS[(place + i) % 5],
                         masked: has_mask(i).then_some(masked),
                         data: data.into(),

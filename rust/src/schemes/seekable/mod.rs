@@ -76,7 +76,7 @@ use crate::backend::lane_backend::LANES;
 use crate::base::in_out::InOut;
 use crate::base::wipe::wipe;
 use crate::duplex::lanes::Direction;
-use crate::protocol::many::{self, Closing, Job, Mixed, Output};
+use crate::protocol::many::{self, Aligned, Closing, Job, Mixed, Output};
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
 /// Size in bytes of a key.
@@ -618,7 +618,7 @@ fn job<'a>(first: u64, i: usize, is_last: bool, segment: InOut<'a>, output: Outp
     let mut place = [u8::from(is_last); 9];
     place[..8].copy_from_slice(&first.wrapping_add(i as u64).to_le_bytes());
     Job {
-        mixed: Mixed::Short(place, place.len()),
+        mixed: Mixed::Short(Aligned(place), place.len()),
         ad: None,
         masked: None,
         data: segment.into(),

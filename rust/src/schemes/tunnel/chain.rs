@@ -2,7 +2,7 @@
 
 use crate::base::wipe::opaque;
 use crate::duplex::lanes::Direction;
-use crate::protocol::many::{self, Closing, Job, Mixed, Output};
+use crate::protocol::many::{self, Aligned, Closing, Job, Mixed, Output};
 use crate::{Error, Protocol, TAG_LEN, label};
 
 /// Size in bytes of what stands before a frame: its length, masked.
@@ -26,7 +26,7 @@ pub(super) fn job(
     let (header, rest) = record.split_first_chunk_mut().ok_or(Error::BufferLength)?;
     let (frame, tag) = rest.split_last_chunk_mut().ok_or(Error::BufferLength)?;
     Ok(Job {
-        mixed: Mixed::Short(mixed, 8),
+        mixed: Mixed::Short(Aligned(mixed), 8),
         ad: None,
         masked: Some(header),
         data: frame.into(),

@@ -264,9 +264,9 @@ impl Receiver {
             rest = others;
             job(record, number, Direction::Decrypt, place)
         });
-        self.chain.run(Direction::Decrypt, jobs, |job| {
-            let place = job.place;
-            opened[place] = Some(job.verified());
+        self.chain.run(Direction::Decrypt, jobs, |mut job| {
+            let verified = job.verify();
+            opened[job.place] = Some(verified.map(|()| job.data));
             Ok(())
         })?;
         for frame in &mut opened[..count] {
