@@ -124,7 +124,7 @@ pub fn files_under(folder: &str) -> Vec<PathBuf> {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if !path.is_dir() {
                 files.push(path);
-            } else if !["target", "build"].contains(&&*name) && !name.starts_with('.') {
+            } else if !["target", "build", "vendor"].contains(&&*name) && !name.starts_with('.') {
                 folders.push(path);
             }
         }
