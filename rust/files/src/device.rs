@@ -58,6 +58,12 @@ impl Place {
         }
     }
 
+    /// What the system tells about a device.
+    fn folder(self) -> Option<PathBuf> {
+        let Self::Device(number) = self else { return None };
+        fs::canonicalize(format!("/sys/dev/block/{}:{}", major(number), minor(number))).ok()
+    }
+
     /// It, and all that is below it.
     fn all(self) -> Vec<Self> {
         let mut all = vec![self];
@@ -67,11 +73,7 @@ impl Place {
             && next < 100
         {
             next += 1;
-            if let Self::Device(number) = place {
-                let name = format!("/sys/dev/block/{}:{}", major(number), minor(number));
-                let found = fs::canonicalize(name).map(|folder| below(&folder));
-                all.extend(found.into_iter().flatten());
-            }
+            all.extend(place.folder().iter().flat_map(|folder| below(folder)));
         }
         all
     }
@@ -118,6 +120,15 @@ fn backing(folder: &Path) -> Option<Place> {
         }),
         on: on.and_then(Result::ok).map(|folder| folder.dev()),
     })
+}
+
+/// The names of the files below a device, as the system tells them.
+pub fn files_below(found: &Metadata) -> Vec<PathBuf> {
+    let folders = Place::of(found).all().into_iter().filter_map(Place::folder);
+    let lines = folders.filter_map(|folder| fs::read(folder.join("loop/backing_file")).ok());
+    lines
+        .map(|line| OsStr::from_bytes(line.trim_ascii_end()).into())
+        .collect()
 }
 
 /// Whether the system refuses to write to this device.

@@ -771,16 +771,31 @@ impl Existing {
 
 /// Locks a file for one process that changes it.
 pub fn lock(file: &File) -> io::Result<()> {
-    locked(file, file.try_lock())
+    locked(file, File::try_lock)
 }
 
 /// Locks a file for all that read it.
 pub fn lock_shared(file: &File) -> io::Result<()> {
-    locked(file, file.try_lock_shared())
+    locked(file, File::try_lock_shared)
 }
 
-fn locked(file: &File, result: Result<(), TryLockError>) -> io::Result<()> {
-    match result {
+type TryLock = fn(&File) -> Result<(), TryLockError>;
+
+/// Also asks for the locks of files below a device, but does not keep them: who comes later sees the device over the file.
+fn locked(file: &File, try_lock: TryLock) -> io::Result<()> {
+    locked_alone(file, try_lock)?;
+    for path in device::files_below(&file.metadata()?) {
+        // Another file may have that name by now.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        if let Ok(below) = OpenOptions::new().read(true).custom_flags(flags).open(path) {
+            locked_alone(&below, try_lock)?;
+        }
+    }
+    Ok(())
+}
+
+fn locked_alone(file: &File, try_lock: TryLock) -> io::Result<()> {
+    match try_lock(file) {
         Ok(()) if !has_other_locks(file)? => Ok(()),
         Ok(()) | Err(TryLockError::WouldBlock) => Err(io::Error::other("in use by another process")),
         Err(TryLockError::Error(error)) => Err(error),

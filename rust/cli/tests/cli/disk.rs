@@ -605,6 +605,7 @@ fn devices_in_use() {
     options
         .read(true)
         .custom_flags(rustix::fs::OFlags::EXCL.bits().cast_signed());
+    folder.write_private("small", &noise(8192));
     let exclusive = options.open(name).unwrap();
     for (command, more) in [
         (ENCRYPT, &["-o", "x", "--header", "y", name][..]),
@@ -621,10 +622,24 @@ fn devices_in_use() {
         succeeds(&folder.run(&[command, &header[..]].concat()));
     }
     drop(exclusive);
+    let used = File::open(folder.path("image")).unwrap();
+    used.lock().unwrap();
+    for (command, more) in [
+        (DECRYPT, &[&["--in-place"], &header[..]].concat()[..]),
+        (SERVE, &[&["--socket", "socket"], &header[..]].concat()),
+        (ENCRYPT, &["--force", "--header", "y", "small", "-o", name]),
+    ] {
+        fails(
+            &run(&folder, command, more),
+            IO,
+            name,
+            "in use by another process",
+        );
+    }
+    drop(used);
     let other = Loop::new(&folder, "image").unwrap();
     let in_place = ["--in-place", "--header", "header", name];
     fails(&run(&folder, DECRYPT, &in_place), IO, name, "loop device");
-    folder.write_private("small", &noise(8192));
     let copy = ["--force", "--header", "y", "small", "-o", name];
     fails(&run(&folder, ENCRYPT, &copy), IO, name, "loop device");
     drop(other);
