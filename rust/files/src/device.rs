@@ -99,12 +99,17 @@ fn number(folder: &Path) -> Option<u64> {
     Some(makedev(major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// What the loop device with this folder has. The system tells a name, and says so if that is gone, as a name may do too.
-fn backing(folder: &Path) -> Option<Place> {
+/// The name of the file that the loop device with this folder has. The system says so if it is gone, as a name may do too.
+fn backing_name(folder: &Path) -> Option<PathBuf> {
     let line = fs::read(folder.join("loop/backing_file")).ok()?;
-    let name = line.strip_suffix(b"\n").unwrap_or(&line);
-    if !name.ends_with(b" (deleted)")
-        && let Ok(found) = fs::metadata(OsStr::from_bytes(name))
+    Some(OsStr::from_bytes(line.strip_suffix(b"\n").unwrap_or(&line)).into())
+}
+
+/// That file.
+fn backing(folder: &Path) -> Option<Place> {
+    let name = backing_name(folder)?;
+    if !name.as_os_str().as_bytes().ends_with(b" (deleted)")
+        && let Ok(found) = fs::metadata(&name)
     {
         return Some(Place::of(&found));
     }
@@ -113,7 +118,7 @@ fn backing(folder: &Path) -> Option<Place> {
         text.trim().parse::<u64>().ok()
     };
     let end = number("loop/offset").zip(number("size"));
-    let on = Path::new(OsStr::from_bytes(name)).parent().map(fs::metadata);
+    let on = name.parent().map(fs::metadata);
     Some(Place::Unknown {
         end: end.map_or(0, |(offset, sectors)| {
             offset.saturating_add(sectors.saturating_mul(512))
@@ -125,10 +130,7 @@ fn backing(folder: &Path) -> Option<Place> {
 /// The names of the files below a device, as the system tells them.
 pub fn files_below(found: &Metadata) -> Vec<PathBuf> {
     let folders = Place::of(found).all().into_iter().filter_map(Place::folder);
-    let lines = folders.filter_map(|folder| fs::read(folder.join("loop/backing_file")).ok());
-    lines
-        .map(|line| OsStr::from_bytes(line.trim_ascii_end()).into())
-        .collect()
+    folders.filter_map(|folder| backing_name(&folder)).collect()
 }
 
 /// Whether the system refuses to write to this device.
