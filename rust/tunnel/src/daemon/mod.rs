@@ -50,12 +50,12 @@ use self::relay::relay;
 use self::runtime::runtime;
 pub use self::settings::{Allowed, Listening, Proxy, Role, Settings};
 pub use self::socket::{Address, Passed};
-use self::socket::{Carries, Client, Listener, Socket};
+use self::socket::{Carries, Client, Listener, Socket, max_descriptors};
 pub use self::stdio::Stdio;
 use crate::{Config, Stream};
 
 /// Descriptors beside those of connections and listeners.
-const OTHER_DESCRIPTORS: usize = 24;
+const OTHER_DESCRIPTORS: u64 = 24;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 
@@ -100,15 +100,15 @@ impl Tunnel {
 impl Settings {
     /// Warns of what keeps clients out.
     fn warn(&self) {
-        let mut needed = 2 * self.max_connections + self.listeners.len() + OTHER_DESCRIPTORS;
+        let mut needed = 2 * self.max_connections as u64 + self.listeners.len() as u64 + OTHER_DESCRIPTORS;
         if let Role::Server { allowed, pending, .. } = &self.role {
             if allowed.is_empty() {
                 warn!("no peers are configured: every client is refused");
             }
-            needed += 2 * pending.all;
+            needed += 2 * pending.all as u64;
         }
-        let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        if most < needed as u64 {
+        let most = max_descriptors();
+        if most < needed {
             warn!(
                 "max-connections and max-pending need {needed} descriptors, and {most} are allowed: raise ulimit -n"
             );

@@ -171,6 +171,11 @@ async fn lookup(address: &str) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
+/// How many descriptors this process may have.
+pub fn max_descriptors() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
 /// The sockets that systemd has passed, with the names that their units give them.
 #[derive(Debug, Default)]
 pub struct Passed(Vec<(String, PassedSocket)>);
@@ -193,8 +198,7 @@ impl Passed {
         if number("LISTEN_PID") != Some(std::process::id().into()) {
             return Ok(Self::default());
         }
-        let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        if number("LISTEN_FDS").is_some_and(|count| count > most) {
+        if number("LISTEN_FDS").is_some_and(|count| count > max_descriptors()) {
             return Err(Error::io("LISTEN_FDS", "more than a process can have"));
         }
         let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
