@@ -30,6 +30,19 @@ use veriplex::{Protocol, label, os_rng};
 /// Nothing here takes as long, unless it hangs.
 const LONG: Duration = Duration::from_mins(1);
 
+/// Tries until there is something.
+#[track_caller]
+fn until<T>(mut found: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(start.elapsed() < LONG);
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// One end of a tunnel, or several; killed on drop.
 struct End {
     child: Child,
@@ -763,10 +776,7 @@ fn a_peer_has_its_share_only() {
     server.says(&fingerprint(CLIENT), "too many connections from this peer");
     works(&other);
     drop(open);
-    let start = Instant::now();
-    while exchange(client.connect(), b"z").is_err() {
-        assert!(start.elapsed() < LONG);
-    }
+    until(|| exchange(client.connect(), b"z").ok());
 }
 
 /// Unix sockets on both ends, the counters, and standard input and output.
@@ -843,10 +853,7 @@ fn it_stops_gracefully() {
     echo();
     server.signal("TERM");
     server.says("stopping", "1 connections are open");
-    let start = Instant::now();
-    while TcpStream::connect(server.address).is_ok() {
-        assert!(start.elapsed() < LONG);
-    }
+    until(|| TcpStream::connect(server.address).err());
     echo();
     open.shutdown(Shutdown::Write).unwrap();
     assert_eq!(open.read_to_end(&mut Vec::new()).unwrap(), 0);
@@ -883,10 +890,7 @@ fn open_connections_are_bounded() {
     }
     server.says(&fingerprint(CLIENT), "closed");
     // The place is given back when both ends have noticed.
-    let start = Instant::now();
-    while exchange(client.connect(), b"z").is_err() {
-        assert!(start.elapsed() < LONG);
-    }
+    until(|| exchange(client.connect(), b"z").ok());
 }
 
 #[test]

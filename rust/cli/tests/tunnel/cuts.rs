@@ -277,14 +277,7 @@ fn another_sees_a_reset(mut inetd: Inetd) {
     reset(inetd.user);
     // On a busy machine it does not come at once.
     let inside = inetd.inside.unwrap();
-    let start = Instant::now();
-    let seen = loop {
-        if let Some(seen) = inside.take_error().unwrap() {
-            break seen;
-        }
-        assert!(start.elapsed() < LONG);
-        thread::sleep(Duration::from_millis(1));
-    };
+    let seen = until(|| inside.take_error().unwrap());
     assert_eq!(seen.kind(), io::ErrorKind::ConnectionReset);
     kill_process(pid, Signal::CONT).unwrap();
     is_reset(&mut inetd.other);
