@@ -34,8 +34,8 @@
 //! Whoever goes on first synchronises all files, and then writes again what the last sync was for: a killed program may have
 //! left it in the system's memory only, and a sync that failed may have dropped it there.
 //!
-//! Before a file is made, replaced or removed, image, journal and header must still be at their places: other programs rename
-//! files in spite of locks.
+//! Before a file is made, replaced or removed, image and journal must still be at their places, and so must a header that is
+//! replaced or removed: other programs rename files in spite of locks. When the journal goes, nothing looks at the header.
 //!
 //! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all; if a folder cannot be
 //! synchronised, the file system takes no more changes, as a journal that cannot be written sees to.
