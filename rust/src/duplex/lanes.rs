@@ -4,7 +4,7 @@ use core::ops::Range;
 
 pub(crate) use crate::backend::lane_backend::Direction;
 use crate::backend::lane_backend::{LANES, LaneBackend, States};
-use crate::backend::simpira1024::{Block, State};
+use crate::backend::simpira1024::{Block, STATE_LEN, State};
 use crate::base::wipe::wipe;
 use crate::duplex::framing::{Cursor, PADDED, RATE, copy, header_len};
 
@@ -19,8 +19,10 @@ const WORD: usize = 16;
 pub(crate) struct Lanes {
     /// Without what is in `staged`.
     states: States,
-    /// What each state is still to be changed by, with XOR, before it is permuted: zero from the rate index on.
+    /// What each state is still to be changed by, with XOR, before it is permuted: bytes of its own.
     staged: [Staged; LANES],
+    /// And what is the same for all lanes in step, at the first of them: frames, labels, lengths, padding.
+    common: [Staged; LANES],
     backends: Backends,
 }
 
@@ -66,6 +68,7 @@ impl Lanes {
         Self {
             states: States::new(),
             staged: [[0; PADDED]; LANES],
+            common: [[0; PADDED]; LANES],
             backends: Backends::new(LaneBackend::current()),
         }
     }
@@ -78,13 +81,11 @@ impl Lanes {
     /// The states, and what `count` lanes from `first` on, which are in step, are to be changed by.
     #[inline(always)]
     pub(crate) fn stage(&mut self, first: usize, count: usize, cursor: Cursor) -> (&mut States, Stage<'_>) {
-        let bytes = &mut self.staged[first..first + count];
-        let own_end = cursor.position();
         let stage = Stage {
-            bytes,
+            bytes: &mut self.staged[first..first + count],
+            common: &mut self.common[first],
             first,
             cursor,
-            own_end,
         };
         (&mut self.states, stage)
     }
@@ -93,25 +94,27 @@ impl Lanes {
         self.states.set_lane(lane, state);
     }
 
-    /// What is staged goes into the state.
+    /// What is staged for `count` lanes from `first` on, which are in step, goes into their states. With a `start`, these
+    /// become copies of it before.
     #[inline(always)]
-    pub(crate) fn unstage(&mut self, lane: usize) {
-        for (i, staged) in self.staged[lane].as_chunks().0.iter().enumerate() {
-            let word = self.states.word(i, lane);
-            *word = xor_word(*word, *staged);
+    pub(crate) fn unstage(&mut self, first: usize, count: usize, start: Option<&State>) {
+        let mut base = start.copied().unwrap_or([0; STATE_LEN]);
+        super::xor(&mut base[..PADDED], &self.common[first]);
+        self.common[first] = [0; PADDED];
+        for lane in first..first + count {
+            let staged = self.staged[lane].as_chunks().0;
+            for (i, base) in base.as_chunks().0.iter().enumerate() {
+                let state = self.states.word(i, lane);
+                let before = if start.is_some() {
+                    *base
+                } else {
+                    xor_word(*base, *state)
+                };
+                *state = xor_word(before, staged.get(i).copied().unwrap_or_default());
+            }
+            self.staged[lane] = [0; PADDED];
         }
-        self.staged[lane] = [0; PADDED];
-    }
-
-    /// The same, where the state was this one.
-    #[inline(always)]
-    pub(crate) fn unstage_onto(&mut self, lane: usize, state: &State) {
-        let staged = self.staged[lane].as_chunks().0;
-        for (i, word) in state.as_chunks().0.iter().enumerate() {
-            let staged = staged.get(i).unwrap_or(&[0; WORD]);
-            *self.states.word(i, lane) = xor_word(*word, *staged);
-        }
-        self.staged[lane] = [0; PADDED];
+        wipe(&mut base);
     }
 
     /// Permutes the first `used` lanes. What the others hold is lost: they are to be loaded again.
@@ -178,10 +181,9 @@ impl Lanes {
 /// behind a reference, so that the compiler keeps it in a register.
 pub(crate) struct Stage<'s> {
     bytes: &'s mut [Staged],
+    common: &'s mut Staged,
     pub(crate) first: usize,
     pub(crate) cursor: Cursor,
-    /// Up to here each lane has its own bytes. Those after it, which are the same for all, are at first only in one.
-    own_end: usize,
 }
 
 impl Stage<'_> {
@@ -189,34 +191,19 @@ impl Stage<'_> {
     #[inline(always)]
     pub(crate) fn next(&mut self, len: usize) -> (&mut [Staged], Range<usize>) {
         let window = self.cursor.window(len);
-        self.share(window.start);
-        self.own_end = window.end;
         self.cursor.advance(window.len());
         (self.bytes, window)
-    }
-
-    /// What is the same for all is staged for each, up to `end`.
-    #[inline(always)]
-    fn share(&mut self, end: usize) {
-        if let Some((bytes, others)) = self.bytes.split_first_mut()
-            && end > self.own_end
-        {
-            for other in others {
-                copy(&mut other[self.own_end..end], &bytes[self.own_end..end]);
-            }
-        }
     }
 
     /// Stages the padding: the block ends.
     #[inline(always)]
     pub(crate) fn end_block(&mut self) {
-        self.cursor.pad(&mut self.bytes[0]);
-        self.share(PADDED);
+        self.cursor.pad(self.common);
     }
 
     #[inline(always)]
     pub(crate) fn absorb_byte(&mut self, byte: u8) {
-        self.bytes[0][self.cursor.position()] = byte;
+        self.common[self.cursor.position()] = byte;
         self.cursor.advance(1);
     }
 
@@ -224,7 +211,7 @@ impl Stage<'_> {
     /// was.
     #[inline(always)]
     pub(crate) fn absorb_header(&mut self, done: usize, op: u8, label: &[u8]) -> usize {
-        let to = &mut self.bytes[0][self.cursor.position()..RATE];
+        let to = &mut self.common[self.cursor.position()..RATE];
         if done == 0
             && let Some(to) = self.cursor.header(to, op, label.len())
         {
@@ -237,7 +224,7 @@ impl Stage<'_> {
             let piece = self.cursor.header_piece(now, op, label, &mut frame);
             let window = self.cursor.window(piece.len());
             let len = window.len();
-            copy(&mut self.bytes[0][window], &piece[..len]);
+            copy(&mut self.common[window], &piece[..len]);
             self.cursor.advance(len);
             now += len;
         }

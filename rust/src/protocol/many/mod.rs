@@ -484,10 +484,10 @@ impl<'a> Batch<'a> {
             self.load(i);
             let group = self.groups[i];
             let direction = self.direction(group.next);
+            self.lanes.unstage(group.first, group.count, None);
             let mut len = 0;
             for lane in group.first..group.end() {
                 if group.next == Next::Permute {
-                    self.lanes.unstage(lane);
                     self.lanes.permute_single_lane(lane);
                 } else if group.next == Next::Absorb {
                     let blocks = group.blocks(self.jobs[lane].as_ref());
@@ -526,13 +526,8 @@ impl<'a> Batch<'a> {
         }
         // A word must be in memory before it can be loaded, if it was stored byte by byte. So first all bytes are stored.
         for group in &mut self.groups[..self.groups_len] {
-            for lane in group.first..group.end() {
-                if group.is_fresh {
-                    self.lanes.unstage_onto(lane, self.start.parts().0);
-                } else {
-                    self.lanes.unstage(lane);
-                }
-            }
+            let start = group.is_fresh.then_some(self.start.parts().0);
+            self.lanes.unstage(group.first, group.count, start);
             group.is_fresh = false;
             group.cursor = Cursor::START;
         }
