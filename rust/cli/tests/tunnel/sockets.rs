@@ -168,6 +168,63 @@ fn a_pipe_with_few_descriptors() {
     assert!(statuses.collect::<Vec<_>>().ends_with(&[true]));
 }
 
+/// A name is listened on at each of its addresses: a program of another user could take one that is left out, and get what
+/// clients send.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_several_addresses() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: needs root, for an own /etc/hosts");
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let hosts = folder.path().join("hosts");
+    // The last one is of no machine.
+    std::fs::write(
+        &hosts,
+        "127.0.0.1 many\n127.0.0.2 many\n127.0.0.1 many\n192.0.2.1 many\n",
+    )
+    .unwrap();
+    let listening = |port: u16| {
+        let program = command("connect", &folder, CLIENT, &[SERVER], "127.0.0.1:1");
+        let mut own = Command::new("unshare");
+        own.args([
+            "--mount",
+            "sh",
+            "-c",
+            "mount --bind \"$0\" /etc/hosts && exec \"$@\"",
+        ]);
+        own.arg(&hosts)
+            .arg(program.get_program())
+            .args(program.get_args());
+        own.args(["--listen", &format!("many:{port}")]);
+        own
+    };
+    for taken in ["127.0.0.1:0", "127.0.0.2:0"] {
+        let taken = TcpListener::bind(taken).unwrap();
+        let taken = taken.local_addr().unwrap();
+        let said = operation::fails(listening(taken.port()));
+        assert!(
+            said.contains(&format!("many:{}: {taken}: ", taken.port())),
+            "{said}"
+        );
+    }
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let mut child = operation::Killed(listening(free).stderr(Stdio::piped()).spawn().unwrap());
+    let mut log = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    for address in ["127.0.0.1", "127.0.0.2"] {
+        let said = log.next().unwrap().unwrap();
+        assert!(
+            said.ends_with(&format!("listening on {address}:{free}")),
+            "{said}"
+        );
+    }
+}
+
 /// Addresses that cannot be connected to, or are listened on twice, are refused at the start.
 #[test]
 fn addresses_that_are_wrong() {

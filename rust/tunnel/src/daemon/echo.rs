@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 use tracing::info;
 use veriplex_files::error::Error;
 
 use super::log::{Format, Log};
 use super::runtime::runtime;
-use super::socket::{Address, Carries, Listener};
+use super::socket::{Carries, Listener, Passed};
 
 /// Gives back what it is sent, to a few at a time, for ever.
 ///
@@ -20,25 +21,31 @@ pub fn echo(address: &str, quiet: bool) -> Result<(), Error> {
     Log::start(Format::Text, quiet).map_err(|error| Error::io("threads", error))?;
     runtime()?.block_on(async {
         let failed = |error| Error::io(address, error);
-        let listener = match Address::from(address) {
-            Address::Unix(path) => Listener::bind_unix(&path),
-            address => Listener::bind_tcp(&address.to_string(), Carries::Data).await,
-        };
-        let listener = listener.map_err(failed)?;
-        info!("listening on {}", listener.name().map_err(failed)?);
-        let places = Arc::new(Semaphore::new(100));
-        loop {
-            let client = listener.accept().await;
-            let Ok(place) = places.clone().try_acquire_owned() else {
-                continue;
-            };
-            tokio::spawn(async move {
-                let (mut reader, mut writer) = tokio::io::split(client.socket);
-                if tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
-                    let _ = writer.shutdown().await;
-                }
-                drop(place);
-            });
+        let passed = Passed::default();
+        let listeners = Listener::bind(&address.into(), Carries::Data, &passed).await;
+        let mut serving = JoinSet::new();
+        for listener in listeners.map_err(failed)? {
+            info!("listening on {}", listener.name().map_err(failed)?);
+            serving.spawn(serve(listener));
         }
+        serving.join_all().await;
+        Ok(())
     })
+}
+
+async fn serve(listener: Listener) {
+    let places = Arc::new(Semaphore::new(100));
+    loop {
+        let client = listener.accept().await;
+        let Ok(place) = places.clone().try_acquire_owned() else {
+            continue;
+        };
+        tokio::spawn(async move {
+            let (mut reader, mut writer) = tokio::io::split(client.socket);
+            if tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
+                let _ = writer.shutdown().await;
+            }
+            drop(place);
+        });
+    }
 }

@@ -1,5 +1,6 @@
 //! TCP and Unix sockets, those among them that systemd passes.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -7,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
 
+use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -171,6 +173,12 @@ async fn lookup(address: &str) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
+/// Whether this machine lacks an address, or all of its family.
+fn is_missing(error: &io::Error) -> bool {
+    let errors = [Errno::ADDRNOTAVAIL, Errno::AFNOSUPPORT];
+    Errno::from_io_error(error).is_some_and(|error| errors.contains(&error))
+}
+
 /// How many descriptors this process may have.
 pub fn max_descriptors() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
@@ -295,17 +303,32 @@ impl Client {
 }
 
 impl Listener {
-    /// One, or as many as systemd has passed.
+    /// One for each address of a name, or for each socket that systemd has passed.
     pub async fn bind(address: &Address, carries: Carries, passed: &Passed) -> io::Result<Vec<Self>> {
         match address {
-            Address::Tcp(address) => Ok(vec![Self::bind_tcp(address, carries).await?]),
+            Address::Tcp(address) => Self::bind_tcp(address, carries).await,
             Address::Unix(path) => Ok(vec![Self::bind_unix(path)?]),
             Address::Systemd(name) => passed.listeners(name, carries),
         }
     }
 
-    pub async fn bind_tcp(address: &str, carries: Carries) -> io::Result<Self> {
-        Self::tcp(TcpListener::bind(&*lookup(address).await?).await?, carries)
+    /// On every address of the name: where this process does not listen, another user's could, and get what clients send.
+    async fn bind_tcp(address: &str, carries: Carries) -> io::Result<Vec<Self>> {
+        let mut listeners = Vec::new();
+        let mut missing = io::ErrorKind::AddrNotAvailable.into();
+        let addresses: BTreeSet<_> = lookup(address).await?.into_iter().collect();
+        for address in addresses {
+            match TcpListener::bind(address).await {
+                Ok(listener) => listeners.push(Self::tcp(listener, carries)?),
+                // Nobody can listen there: this machine does not have the address.
+                Err(error) if is_missing(&error) => missing = error,
+                Err(error) => return Err(io::Error::new(error.kind(), format!("{address}: {error}"))),
+            }
+        }
+        if listeners.is_empty() {
+            return Err(missing);
+        }
+        Ok(listeners)
     }
 
     fn tcp(listener: TcpListener, carries: Carries) -> io::Result<Self> {
