@@ -2,13 +2,19 @@
 //!
 //! A signal that ends or stops the process meanwhile leaves the terminal as it was.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::OFlags;
-use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcdrain, tcgetattr, tcsetattr};
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, Termios, tcdrain, tcgetattr, tcsetattr, ttyname,
+};
 use zeroize::Zeroizing;
 
 const TERMINAL: &str = "/dev/tty";
@@ -18,6 +24,8 @@ struct Hidden {
     terminal: File,
     before: Termios,
     prompt: String,
+    /// The lock on the terminal, if it can have one.
+    lock: Option<File>,
 }
 
 /// The one that there is. Whoever changes its modes holds the lock.
@@ -25,6 +33,20 @@ static HIDDEN: Mutex<Option<Hidden>> = Mutex::new(None);
 
 fn hidden() -> MutexGuard<'static, Option<Hidden>> {
     HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The terminal under a name of its own: `/dev/tty` is one file for all terminals, which any user could lock.
+fn own_terminal() -> Option<File> {
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+    let names = streams.iter().filter_map(|stream| ttyname(stream, []).ok());
+    let name = names
+        .into_iter()
+        .find(|name| name.as_bytes() != TERMINAL.as_bytes())?;
+    let mut options = File::options();
+    let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    options.open(OsStr::from_bytes(name.as_bytes())).ok()
 }
 
 impl Hidden {
@@ -68,7 +90,13 @@ pub fn ask(prompt: &str, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
     // Stops a process in the background, where the modes are those of the shell.
     tcdrain(&terminal)?;
+    // Several programs of a pipeline may ask: one after the other. Whoever ended first would show what is typed for the next.
+    let lock = own_terminal();
+    if let Some(lock) = &lock {
+        while flock(lock, FlockOperation::LockExclusive) == Err(Errno::INTR) {}
+    }
     let asked = Hidden {
+        lock,
         before: tcgetattr(&terminal)?,
         terminal: terminal.try_clone()?,
         prompt: prompt.into(),
@@ -113,12 +141,19 @@ fn read_line(mut terminal: &File, max_len: usize) -> io::Result<Zeroizing<Vec<u8
 /// Does what a signal is there for, with the terminal as it was; if that returns, asks again.
 pub fn shown(work: impl FnOnce()) {
     let hidden = hidden();
+    let lock = |operation| {
+        let lock = hidden.as_ref().and_then(|hidden| hidden.lock.as_ref());
+        lock.map(|lock| flock(lock, operation));
+    };
     if let Some(hidden) = &*hidden {
         let _ = hidden.show();
         Hidden::say("\n");
+        lock(FlockOperation::Unlock);
     }
     work();
     if let Some(hidden) = &*hidden {
+        // A signal must not wait here.
+        lock(FlockOperation::NonBlockingLockExclusive);
         let _ = hidden.hide();
         Hidden::say(&hidden.prompt);
     }

@@ -473,6 +473,26 @@ fn signals_restore_the_terminal() {
     assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
 }
 
+/// Whoever ended first showed what was typed for the other, and the other one left the terminal without echo.
+#[test]
+#[cfg(target_os = "linux")]
+fn programs_of_a_pipeline_ask_one_after_the_other() {
+    let folder = Folder::new();
+    let hash = folder.run(&["hash-password", "--cost=3", "--password-file=key"]);
+    folder.write("hash", &hash.stdout);
+    let key = folder.read("key");
+    let script = "tty=$(tty); \"$0\" verify-password hash | \"$0\" verify-password hash 2>\"$tty\"";
+    let mut terminal = Terminal::start_in(&folder, &["sh", "-c", script, env!("CARGO_BIN_EXE_veriplex")]);
+    let output = soon(move || {
+        for _ in 0..2 {
+            terminal.wait_for("Password for hash: ");
+            terminal.type_in(&key);
+        }
+        terminal.end()
+    });
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn control_z_stops_where_a_shell_can_go_on() {
