@@ -31,7 +31,7 @@
 //! | 32 | random salt |
 //! | 48 | the secret and its tag: a `veriplex::siv` in the domain `veriplex.key.v1`, without nonce, under the key that the memory-hard hash makes in the domain `veriplex.key.password.v1` of password and salt; its associated data are the bytes before |
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
@@ -555,10 +555,6 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
     let name = quoted(path);
     let failed = |error: io::Error| Error::io(&name, error);
     let (mut output, file, place) = output.changing()?;
-    // Not every file system has locks.
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        return Err(Error::io(&name, "in use by another process"));
-    }
     let owner = file.metadata().map_err(failed)?;
     if let Some(new) = output.file()
         && new.metadata().map_err(failed)?.uid() != owner.uid()

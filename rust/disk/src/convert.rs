@@ -35,7 +35,7 @@
 //! left it in the system's memory only, and a sync that failed may have dropped it there.
 //!
 //! Before a file is made, replaced or removed, image and journal must still be at their places, and so must a header that is
-//! replaced or removed: other programs rename files in spite of locks. When the journal goes, nothing looks at the header.
+//! replaced, removed or, once the journal is, needed: other programs rename files in spite of locks.
 //!
 //! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all; if a folder cannot be
 //! synchronised, the file system takes no more changes, as a journal that cannot be written sees to.
@@ -52,7 +52,8 @@ use veriplex::{TAG_LEN, label};
 use veriplex_files::crypt::{Secret, random};
 use veriplex_files::destination::{self, Destination, Place};
 use veriplex_files::error::Error;
-use veriplex_files::files::{Existing, Output, Readers, lock, lock_if_there, read_up_to, sync_folder};
+use veriplex_files::files::{Existing, Output, Readers, read_up_to, sync_folder};
+use veriplex_files::locks::Locked;
 use veriplex_files::overwritten::MARKER_LEN;
 use veriplex_files::places::is_same;
 use veriplex_files::progress::Progress;
@@ -108,8 +109,8 @@ pub trait Storage {
     fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error>;
     /// Removes this header.
     fn remove_header(&self, header: &[u8; header::LEN]) -> Result<(), Error>;
-    /// It is gone from the disk when this returns.
-    fn remove_journal(&self) -> Result<(), Error>;
+    /// It is gone from the disk when this returns. An error if a header that must be there is not, before or after.
+    fn remove_journal(&self, header: Option<&[u8; header::LEN]>) -> Result<(), Error>;
 }
 
 /// What was asked for. What is not given is as usual, or as it was when the work began.
@@ -173,7 +174,7 @@ pub fn in_place<S: Storage>(
             work.repeat(number)?;
             work.run(number + 1, show_progress)
         }
-        Stage::Finished => storage.remove_journal(),
+        Stage::Finished => storage.remove_journal(found.header.as_ref().map(Header::bytes)),
     }
 }
 
@@ -536,10 +537,13 @@ impl<'a, S: Storage> Work<'a, S> {
                 let header = self.disk.header(&tags)?;
                 self.storage
                     .save(Part::Header, header.bytes(), Some(self.header.bytes()))?;
+                self.storage.remove_journal(Some(header.bytes()))
             }
-            Direction::Decrypt => self.storage.remove_header(self.header.bytes())?,
+            Direction::Decrypt => {
+                self.storage.remove_header(self.header.bytes())?;
+                self.storage.remove_journal(None)
+            }
         }
-        self.storage.remove_journal()
     }
 
     fn buffer(&self) -> Zeroizing<Vec<u8>> {
@@ -811,9 +815,9 @@ pub struct Files {
     header: Place,
     old: Place,
     journal: Place,
-    open_journal: OnceLock<File>,
-    /// Locked, if it was there.
-    _open_header: Option<File>,
+    open_journal: OnceLock<Locked>,
+    /// If it was there.
+    _open_header: Option<Locked>,
     /// Of header and old header.
     readers: Readers,
 }
@@ -822,10 +826,10 @@ impl Files {
     pub fn new(image: Image, header: &Path) -> Result<Self, Error> {
         let header = place(header)?;
         let failed = |error| Error::io(&quoted(&header.shown), error);
-        let open_header = lock_if_there(&header.path).map_err(failed)?;
+        let open_header = Locked::if_there(&header.path).map_err(failed)?;
         let readers = open_header
             .as_ref()
-            .map_or(Ok(image.readers), Readers::like)
+            .map_or(Ok(image.readers), |header| Readers::like(header.file()))
             .map_err(failed)?;
         Ok(Self {
             readers,
@@ -851,7 +855,7 @@ impl Files {
     fn check_there(&self) -> Result<(), Error> {
         self.image.check_there()?;
         match self.open_journal.get() {
-            Some(file) if !is_same(file, fs::symlink_metadata(&self.journal.path)) => {
+            Some(file) if !is_same(file.file(), fs::symlink_metadata(&self.journal.path)) => {
                 Err(replaced(&self.journal))
             }
             _ => Ok(()),
@@ -859,8 +863,8 @@ impl Files {
     }
 
     fn journal(&self) -> io::Result<&File> {
-        if let Some(file) = self.open_journal.get() {
-            return Ok(file);
+        if let Some(journal) = self.open_journal.get() {
+            return Ok(journal.file());
         }
         let mut options = File::options();
         options.read(true).write(true);
@@ -870,8 +874,8 @@ impl Files {
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(&self.journal.path)?;
         // Somebody may go on with a copy of the image.
-        lock(&file)?;
-        Ok(self.open_journal.get_or_init(|| file))
+        let journal = Locked::alone(file)?;
+        Ok(self.open_journal.get_or_init(|| journal).file())
     }
 }
 
@@ -953,9 +957,12 @@ impl Storage for Files {
         remove_header(&self.header, header)
     }
 
-    fn remove_journal(&self) -> Result<(), Error> {
+    fn remove_journal(&self, header: Option<&[u8; header::LEN]>) -> Result<(), Error> {
+        let check_header = || header.map_or(Ok(()), |header| check_header(&self.header, header));
         self.check_there()?;
-        remove(&self.journal)
+        check_header()?;
+        remove(&self.journal)?;
+        check_header()
     }
 }
 
@@ -990,22 +997,24 @@ fn save_with_room(
     len: u64,
     existing: Existing,
     readers: Readers,
-) -> Result<File, Error> {
+) -> Result<Locked, Error> {
     let name = quoted(&place.shown);
     let mut output = Output::at(place.clone(), name.clone(), existing, readers)?;
     let failed = |error: io::Error| Error::write(&name, &error);
     let file = output.file().ok_or_else(|| replaced(place))?;
     let file = file.try_clone().map_err(failed)?;
-    lock(&file).and_then(|()| reserve(&file, len)).map_err(failed)?;
+    let locked = Locked::alone(file).map_err(failed)?;
+    let file = locked.file();
+    reserve(file, len).map_err(failed)?;
     output.write_all(bytes).map_err(failed)?;
     output.commit()?;
     sync_folder(&place.path).map_err(|error| {
         if existing != Existing::Replaced {
-            take_back(&place.path, &file);
+            take_back(&place.path, file);
         }
         failed(error)
     })?;
-    Ok(file)
+    Ok(locked)
 }
 
 #[cfg(target_os = "linux")]

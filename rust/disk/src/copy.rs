@@ -1,6 +1,6 @@
 //! Encryption and decryption of an image into another file.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,15 @@ use veriplex::Key;
 use veriplex_files::crypt::{Job, Range, Secret};
 use veriplex_files::destination::{self, Destination, Place};
 use veriplex_files::error::{Error, warn};
-use veriplex_files::files::{Existing, Output, PIECE, Readers, beside, lock_if_there};
+use veriplex_files::files::{Existing, Output, PIECE, Readers, beside};
+use veriplex_files::locks::Locked;
 use veriplex_files::places::{is_same, is_stdio};
 use veriplex_files::progress::Progress;
 use veriplex_files::terminal_quoting::quoted;
 use zeroize::Zeroizing;
 
 use super::header::{Disk, Geometry, Header, SectorTags, Sectors, State};
-use super::image::{self, Access, Image, check_destination};
+use super::image::{self, Access, Image, check_other};
 use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 
@@ -43,12 +44,12 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     let image = open(job.input, Access::Read)?;
     let geometry = image.geometry(plan.sector_len, plan.offset, plan.len)?;
     let destination = job.encrypted(EXTENSION)?;
-    let _locked = check_destination(job.input, &destination, plan.is_checked)?;
+    check_other(job.input, &destination)?;
     let header_path = header_path(&destination, header)?;
     let output = job.output_of_ciphertext(EXTENSION, image.readers.ours())?;
     let header_place = convert::place(&header_path)?;
     let header_name = quoted(&header_path);
-    let locked = lock_if_there(&header_place.path);
+    let locked = Locked::if_there(&header_place.path);
     let locked_header = locked.map_err(|error| Error::io(&header_name, error))?;
     if !job.force && header.is_none() && header_path.exists() && !destination.exists() {
         let reason = "already exists, but its image does not: move the image back, or remove this header if it is left from \
@@ -103,13 +104,13 @@ struct Old {
 
 impl Old {
     /// An error if it cannot be replaced. What is no header is none.
-    fn found(place: &Place, locked: Option<&File>, force: bool) -> Result<Option<Self>, Error> {
-        let (Some(file), Ok(header), true) = (locked, Header::read(&place.path), force) else {
+    fn found(place: &Place, locked: Option<&Locked>, force: bool) -> Result<Option<Self>, Error> {
+        let (Some(locked), Ok(header), true) = (locked, Header::read(&place.path), force) else {
             return Ok(None);
         };
         let name = quoted(&place.shown);
         header.check_finished(&name)?;
-        let readers = Readers::like(file).map_err(|error| Error::io(&name, error))?;
+        let readers = Readers::like(locked.file()).map_err(|error| Error::io(&name, error))?;
         let kept = place.beside(OLD_EXTENSION);
         if kept.path.symlink_metadata().is_ok() {
             let reason =
@@ -153,16 +154,9 @@ impl Old {
 /// Decrypts; of the image with its decrypted sectors, `range` is wanted.
 pub fn decrypt(job: &Job<'_>, how: &How<'_>, secret: Read<'_>, range: Range) -> Result<(), Error> {
     let destination = job.decrypted(EXTENSION)?;
-    let is_checked = !matches!(
-        how,
-        How::Header {
-            is_checked: false,
-            ..
-        }
-    );
-    let _locked = check_destination(job.input, &destination, is_checked)?;
-    let opened = open(job.input, how, Access::Read, secret)?;
+    check_other(job.input, &destination)?;
     let output = job.output_of_plaintext(&destination)?;
+    let opened = open(job.input, how, Access::Read, secret)?;
     transform(
         job,
         &opened.image,
@@ -204,7 +198,7 @@ struct Headed {
     tags: SectorTags,
     header: Header,
     /// Where it is, and it, locked: if the image is written to.
-    file: Option<(Place, File)>,
+    file: Option<(Place, Locked)>,
 }
 
 impl Opened {
@@ -237,7 +231,8 @@ impl Opened {
         };
         convert::check_header(place, headed.header.bytes())?;
         let header = headed.disk.header(&tags)?;
-        let readers = Readers::like(opened).map_err(|error| Error::io(&quoted(&place.shown), error))?;
+        let readers =
+            Readers::like(opened.file()).map_err(|error| Error::io(&quoted(&place.shown), error))?;
         convert::save(place, header.bytes(), Existing::Replaced, readers)
     }
 }
@@ -279,7 +274,7 @@ pub fn open(
     }
     let file = if access == Access::Write {
         let place = convert::place(&header_path)?;
-        let locked = lock_if_there(&place.path).map_err(|error| Error::io(&name, error))?;
+        let locked = Locked::if_there(&place.path).map_err(|error| Error::io(&name, error))?;
         Some((place, locked.ok_or_else(|| convert::no_header(&name))?))
     } else {
         None

@@ -13,7 +13,8 @@ use rustix::{fs::FallocateFlags, io::Errno};
 use veriplex_files::destination::{self, Destination};
 use veriplex_files::device;
 use veriplex_files::error::Error;
-use veriplex_files::files::{Readers, check_unused, lock, lock_if_there, lock_shared};
+use veriplex_files::files::{Readers, check_unused};
+use veriplex_files::locks::Locked;
 use veriplex_files::overwritten::MARKER_LEN;
 use veriplex_files::places::is_stdio;
 use veriplex_files::terminal_quoting::quoted;
@@ -35,6 +36,8 @@ pub enum Access {
 #[derive(Debug)]
 pub struct Image {
     file: File,
+    /// Unless another process changes it.
+    locked: Option<Locked>,
     len: u64,
     /// The number of its inode; 0 for a device.
     pub inode: u64,
@@ -64,11 +67,11 @@ impl Image {
     /// Opens one that may be half converted.
     pub fn open_any(path: &Path, access: Access) -> Result<Self, Error> {
         let lock = if access == Access::Write {
-            lock
+            Locked::alone
         } else {
-            lock_shared
+            Locked::shared
         };
-        let image = Self::open_as(path, access, lock)?;
+        let image = Self::open_as(path, access, |file| lock(file).map(Some))?;
         // What is written by another name is read by this one late, or not at all.
         let failed = |error| Error::io(&image.name, error);
         image
@@ -79,20 +82,20 @@ impl Image {
         Ok(image)
     }
 
-    /// Opens one to look at it, and tells whether another process changes it.
-    pub fn look(path: &Path) -> Result<(Self, bool), Error> {
-        let mut is_in_use = false;
-        let image = Self::open_as(path, Access::Look, |file| {
-            is_in_use = lock_shared(file).is_err();
-            Ok(())
-        })?;
-        Ok((image, is_in_use))
+    /// Opens one to look at it.
+    pub fn look(path: &Path) -> Result<Self, Error> {
+        Self::open_as(path, Access::Look, |file| Ok(Locked::shared(file).ok()))
+    }
+
+    /// Whether another process changes it.
+    pub fn is_in_use(&self) -> bool {
+        self.locked.is_none()
     }
 
     fn open_as(
         path: &Path,
         access: Access,
-        lock: impl FnOnce(&File) -> io::Result<()>,
+        lock: impl FnOnce(File) -> io::Result<Option<Locked>>,
     ) -> Result<Self, Error> {
         let write = access == Access::Write;
         let name = quoted(path);
@@ -131,7 +134,7 @@ impl Image {
             _ => options.open(path),
         };
         let mut file = file.map_err(failed)?;
-        lock(&file).map_err(failed)?;
+        let locked = file.try_clone().and_then(lock).map_err(failed)?;
         // Another user may have made one of them to get another file changed.
         if write && !is_device && file.metadata().map_err(failed)?.nlink() > 1 {
             return Err(Error::io(
@@ -150,6 +153,7 @@ impl Image {
         };
         Ok(Self {
             file,
+            locked,
             len,
             inode,
             readers,
@@ -311,24 +315,6 @@ pub fn check_other(input: &Path, output: &Path) -> Result<(), Error> {
         return Err(Error::usage(&quoted(output), reason));
     }
     Ok(())
-}
-
-/// Locks what is at the place of an output as long as the result is kept. An error if it must not be written to: the input
-/// itself, an image that is in use, or, if `is_checked`, one that looks half converted.
-pub fn check_destination(input: &Path, output: &Path, is_checked: bool) -> Result<Option<File>, Error> {
-    let name = quoted(output);
-    if is_stdio(output) {
-        return Ok(None);
-    }
-    check_other(input, output)?;
-    let file = lock_if_there(output).map_err(|error| Error::io(&name, error))?;
-    if let (Some(file), true) = (&file, is_checked)
-        && let Some(marker) = marker(file, &name)?
-        && marker.direction.is_some()
-    {
-        return Err(marker.refused(&name, true));
-    }
-    Ok(file)
 }
 
 /// Whether both names are of one file or device, or of devices with the same data, or may be.

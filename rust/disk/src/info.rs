@@ -15,7 +15,7 @@ use super::marker::Marker;
 /// Prints it, one property in each line.
 pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
     let header_path = copy::header_path(path, header)?;
-    let (image, is_in_use) = Image::look(path)?;
+    let image = Image::look(path)?;
     let header = copy::read_header(&header_path)?;
     let marker = image.marker()?;
     let geometry = header.geometry;
@@ -44,7 +44,7 @@ pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
         (None, Some(direction)) => format!("{direction} in place unfinished"),
         (None, None) => "encrypted".into(),
     };
-    if is_in_use {
+    if image.is_in_use() {
         state += ", in use by another process";
     }
     let missing = geometry.end().saturating_sub(image.len());

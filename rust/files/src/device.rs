@@ -1,8 +1,10 @@
 //! Block devices that have the data of a file or of another device: partitions, loop devices, and what the device mapper
 //! makes. Linux tells in `/sys`; elsewhere a device is only the same as itself.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -64,6 +66,16 @@ impl Place {
         fs::canonicalize(format!("/sys/dev/block/{}:{}", major(number), minor(number))).ok()
     }
 
+    /// Its usual node.
+    fn node(self) -> Option<PathBuf> {
+        let Self::Device(number) = self else { return None };
+        let text = fs::read_to_string(self.folder()?.join("uevent")).ok()?;
+        let name = text.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+        let node = Path::new("/dev").join(name);
+        let is_it = |found: Metadata| found.file_type().is_block_device() && found.rdev() == number;
+        fs::metadata(&node).is_ok_and(is_it).then_some(node)
+    }
+
     /// It, and all that is below it.
     fn all(self) -> Vec<Self> {
         let mut all = vec![self];
@@ -90,6 +102,18 @@ fn below(folder: &Path) -> Vec<Place> {
     let disk = folder.join("partition").exists().then(disk).flatten();
     let devices = slaves.chain(disk).map(Place::Device);
     devices.chain(backing(folder)).collect()
+}
+
+/// The partitions of the disk with this folder.
+fn partitions(folder: &Path) -> Vec<Place> {
+    let parts = fs::read_dir(folder).into_iter().flatten().flatten();
+    let parts = parts
+        .map(|part| part.path())
+        .filter(|part| part.join("partition").exists());
+    parts
+        .filter_map(|part| number(&part))
+        .map(Place::Device)
+        .collect()
 }
 
 /// The number of the device with this folder.
@@ -128,9 +152,35 @@ fn backing(folder: &Path) -> Option<Place> {
 }
 
 /// The names of the files below a device, as the system tells them.
-pub fn files_below(found: &Metadata) -> Vec<PathBuf> {
-    let folders = Place::of(found).all().into_iter().filter_map(Place::folder);
-    folders.filter_map(|folder| backing_name(&folder)).collect()
+///
+/// # Errors
+///
+/// If one of them has lost its name, or has it in other places: then nobody can tell whether the file is in use.
+pub fn files_below(found: &Metadata) -> io::Result<BTreeSet<PathBuf>> {
+    files_of(Place::of(found).all().into_iter().filter_map(Place::folder))
+}
+
+/// Those of the loop devices among the devices with these folders.
+fn files_of(folders: impl Iterator<Item = PathBuf>) -> io::Result<BTreeSet<PathBuf>> {
+    let mut files = BTreeSet::new();
+    for folder in folders {
+        match backing(&folder) {
+            Some(Place::File { .. }) => files.extend(backing_name(&folder)),
+            Some(Place::Unknown { .. }) => {
+                return Err(io::Error::other("the file of its loop device cannot be found"));
+            }
+            Some(Place::Device(_)) | None => {}
+        }
+    }
+    Ok(files)
+}
+
+/// The devices below a device, and the partitions on it.
+pub fn devices_around(found: &Metadata) -> Vec<PathBuf> {
+    let own = Place::of(found);
+    let partitions = own.folder().map_or(Vec::new(), |folder| partitions(&folder));
+    let around = own.all().into_iter().skip(1).chain(partitions);
+    around.filter_map(Place::node).collect()
 }
 
 /// Whether the system refuses to write to this device.
@@ -179,6 +229,8 @@ mod tests {
         };
         write("sda/dev", "8:0\n");
         write("sda/sda1/partition", "1\n");
+        write("sda/sda1/dev", "8:1\n");
+        write("sda/queue/dev", "no part");
         write("dm-0/slaves/sda1/dev", "8:1\n");
         write("dm-0/slaves/sdb/dev", "8:16\n");
         let below = |name: &str| {
@@ -192,9 +244,29 @@ mod tests {
             found.sort_unstable();
             found
         };
+        let parts = partitions(&folder.path().join("sda"));
+        assert!(matches!(parts[..], [Place::Device(number)] if number == makedev(8, 1)));
         assert_eq!(below("sda"), []);
         assert_eq!(below("sda/sda1"), [(8, 0)]);
         assert_eq!(below("dm-0"), [(8, 1), (8, 16)]);
+    }
+
+    /// If a file is not found, nobody can tell whether it is in use.
+    #[test]
+    fn files_of_loop_devices() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("loop")).unwrap();
+        fs::write(path("image"), "").unwrap();
+        for (name, expected) in [
+            (path("image"), Some(path("image"))),
+            (path("image (deleted)"), None),
+            (path("gone"), None),
+        ] {
+            fs::write(path("loop/backing_file"), format!("{}\n", name.display())).unwrap();
+            let files = files_of([folder.path().into(), path("no device")].into_iter());
+            assert_eq!(files.ok().and_then(|mut files| files.pop_first()), expected);
+        }
     }
 
     /// A file without a name may be any that is long enough, on its file system.

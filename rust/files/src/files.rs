@@ -1,7 +1,7 @@
 //! Inputs, and outputs that appear whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -20,8 +20,9 @@ use crate::destination::{self, Destination, Place};
 use crate::device;
 use crate::error::Error;
 use crate::folder;
+use crate::locks::Locked;
 use crate::open_folders;
-use crate::overwritten::Overwritten;
+use crate::overwritten::{self, Overwritten};
 use crate::places::{self, Written, check_unwritten, folder_of, is_same, is_stdio, stream};
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
@@ -391,6 +392,8 @@ pub struct Output {
     sink: Sink,
     written: Written,
     armor: Option<armor::Encoder>,
+    /// What this replaces or overwrites.
+    locked: Option<Locked>,
     /// For messages.
     pub name: String,
 }
@@ -510,7 +513,8 @@ impl Output {
     /// A replaced file keeps its mode, and a symbolic link to it stays one. A link, named pipe or socket of another user is an
     /// error.
     ///
-    /// It is none of the files that were given to [`places::keep`].
+    /// It is none of the files that were given to [`places::keep`], none that another program has locked, and no disk whose
+    /// conversion is unfinished.
     pub fn create(path: &Path, existing: Existing, readers: Readers) -> Result<Self, Error> {
         if is_stdio(path) {
             return Self::new(Sink::Stdout(stdout()?), "standard output".into());
@@ -527,7 +531,21 @@ impl Output {
         }
         match destination::find(path).map_err(failed)? {
             Destination::Descriptor(number) => Self::new(Sink::descriptor(number, &name)?, name),
-            Destination::Name(place) => Self::at(place, name, existing, readers),
+            Destination::Name(place) => {
+                let locked = match existing {
+                    Existing::Replaced => match Locked::if_there(&place.path) {
+                        // Not every file can be read, and not every file system has locks.
+                        Err(error) if error.raw_os_error().is_some() => None,
+                        locked => locked.map_err(failed)?,
+                    },
+                    Existing::Refused | Existing::Kept => None,
+                };
+                if let Some(locked) = &locked {
+                    overwritten::check_whole(locked.file()).map_err(failed)?;
+                }
+                let output = Self::at(place, name, existing, readers)?;
+                Ok(Self { locked, ..output })
+            }
         }
     }
 
@@ -576,6 +594,7 @@ impl Output {
             written: sink.written(&name)?,
             sink,
             armor: None,
+            locked: None,
             name,
         })
     }
@@ -587,7 +606,9 @@ impl Output {
         };
         let path = place.path.clone();
         self.written = Written::default();
-        let file = open(&path).map_err(|error| Error::io(&self.name, error))?;
+        let locked = self.locked.as_ref().map(|locked| locked.file().try_clone());
+        let file = locked.unwrap_or_else(|| open(&path));
+        let file = file.map_err(|error| Error::io(&self.name, error))?;
         places::keep(&file, &self.name)?;
         Ok((self, file, path))
     }
@@ -675,6 +696,7 @@ impl Output {
             sink,
             name,
             written: _written,
+            locked: _locked,
             ..
         } = self;
         match sink {
@@ -767,81 +789,6 @@ impl Existing {
             },
         )
     }
-}
-
-/// Locks a file for one process that changes it.
-pub fn lock(file: &File) -> io::Result<()> {
-    locked(file, File::try_lock)
-}
-
-/// Locks a file for all that read it.
-pub fn lock_shared(file: &File) -> io::Result<()> {
-    locked(file, File::try_lock_shared)
-}
-
-type TryLock = fn(&File) -> Result<(), TryLockError>;
-
-/// Also asks for the locks of files below a device, but does not keep them: who comes later sees the device over the file.
-fn locked(file: &File, try_lock: TryLock) -> io::Result<()> {
-    locked_alone(file, try_lock)?;
-    for path in device::files_below(&file.metadata()?) {
-        // Another file may have that name by now.
-        let flags = OFlags::NONBLOCK.bits().cast_signed();
-        if let Ok(below) = OpenOptions::new().read(true).custom_flags(flags).open(path) {
-            locked_alone(&below, try_lock)?;
-        }
-    }
-    Ok(())
-}
-
-fn locked_alone(file: &File, try_lock: TryLock) -> io::Result<()> {
-    match try_lock(file) {
-        Ok(()) if !has_other_locks(file)? => Ok(()),
-        Ok(()) | Err(TryLockError::WouldBlock) => Err(io::Error::other("in use by another process")),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-/// Whether somebody has locked bytes of a file that this process has locked as a whole: qemu does that, and neither lock
-/// hinders the other one. `rustix` can ask about one file, but panics in debug builds at such a lock, which is of no process.
-#[cfg(target_os = "linux")]
-fn has_other_locks(file: &File) -> io::Result<bool> {
-    let inode = file.metadata()?.ino().to_string();
-    let own = std::process::id().to_string();
-    // Not every system shows it.
-    let text = fs::read_to_string("/proc/locks").unwrap_or_default();
-    // Number, kind, two words about it, its process or -1, and numbers of device and inode: those of the device may be others
-    // than those of the metadata.
-    let locks = text.lines().filter_map(|line| {
-        let mut words = line.split_whitespace().skip(1);
-        let kind = words.next()?;
-        let mut words = words.skip(2);
-        Some((kind, words.next()?, words.next()?))
-    });
-    let is_inode = |place: &str| place.rsplit(':').next() == Some(&*inode);
-    let places: Vec<_> = locks
-        .clone()
-        .filter(|&(kind, process, place)| kind == "FLOCK" && process == own && is_inode(place))
-        .map(|(_, _, place)| place)
-        .collect();
-    let mut others = locks.filter(|(kind, ..)| ["POSIX", "OFDLCK"].contains(kind));
-    Ok(others.any(|(_, _, place)| places.contains(&place)))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_other_locks(_: &File) -> io::Result<bool> {
-    Ok(false)
-}
-
-/// Locks the file or block device at this place, if there is one, as long as it is open.
-pub fn lock_if_there(path: &Path) -> io::Result<Option<File>> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() || found.file_type().is_block_device() => {}
-        _ => return Ok(None),
-    }
-    let file = File::open(path)?;
-    lock(&file)?;
-    Ok(Some(file))
 }
 
 /// An error if another loop device has the data of this file or device.

@@ -22,6 +22,7 @@ pub mod device;
 pub mod error;
 pub mod files;
 pub mod folder;
+pub mod locks;
 pub mod open_folders;
 pub mod overwritten;
 pub mod places;

@@ -13,6 +13,18 @@ pub const OVERWRITTEN: u8 = 3;
 /// Size in bytes of a marker: less than any sector.
 pub const MARKER_LEN: usize = 50;
 
+/// An error if this is a disk whose conversion in place is unfinished: nothing else can bring its data back.
+pub fn check_whole(file: &File) -> io::Result<()> {
+    let mut begin = [0; MAGIC.len() + 1];
+    match file.read_exact_at(&mut begin, 0) {
+        Ok(()) if begin.starts_with(MAGIC) && begin.last() != Some(&OVERWRITTEN) => Err(io::Error::other(
+            "looks like a disk whose conversion in place is unfinished: finish that, or remove it first",
+        )),
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// A block device that is written from its beginning. Until that is done it has a marker, so that no header of a disk that was
 /// there before opens what is left of it.
 pub struct Overwritten {

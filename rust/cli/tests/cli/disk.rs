@@ -586,6 +586,16 @@ fn a_device_over_its_own_input() {
     // The lower one is in use.
     let in_place = ["--in-place", "--header", "header", &lower.0];
     fails(&run(&folder, ENCRYPT, &in_place), IO, &lower.0, "loop device");
+    // And locked, for what is above it.
+    let locked = File::open(&lower.0).unwrap();
+    locked.lock().unwrap();
+    let in_place = ["--in-place", "--header", "header", &upper.0];
+    fails(
+        &run(&folder, ENCRYPT, &in_place),
+        IO,
+        &upper.0,
+        "in use by another process",
+    );
 }
 
 /// Neither one that another program has for itself, as a mount does, nor one of two over the same file.
@@ -637,6 +647,23 @@ fn devices_in_use() {
         );
     }
     drop(used);
+    // The file's lock is kept: a program that respects locks does not take it later.
+    let served = [
+        &["disk", "serve", "--key-file", "key", "--socket", "socket"],
+        &header[..],
+    ]
+    .concat();
+    let mut server = folder.command(&served).stdout(Stdio::piped()).spawn().unwrap();
+    let mut uri = [0; 3];
+    server.stdout.take().unwrap().read_exact(&mut uri).unwrap();
+    assert!(
+        File::open(folder.path("image"))
+            .unwrap()
+            .try_lock_shared()
+            .is_err()
+    );
+    kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+    assert!(server.wait().unwrap().success());
     let other = Loop::new(&folder, "image").unwrap();
     let in_place = ["--in-place", "--header", "header", name];
     fails(&run(&folder, DECRYPT, &in_place), IO, name, "loop device");

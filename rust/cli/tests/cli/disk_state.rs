@@ -253,7 +253,7 @@ fn other_names_of_a_half_converted_image() {
     let forced = ["-f", "-o", "x", "--header", "image.vphead", "plain"];
     folder.refuses(&with(ENCRYPT, &forced), "unfinished");
     let forced = ["-f", "-o", "image", "--header", "new", "plain"];
-    folder.refuses(&with(ENCRYPT, &forced), reason);
+    folder.refuses(&with(ENCRYPT, &forced), "conversion in place is unfinished");
     folder.refuses(&with(DECRYPT, &["--in-place", "image"]), "finished");
     // The journal is found by the header's own name.
     symlink("image.vphead", folder.path("link.vphead")).unwrap();
@@ -576,6 +576,77 @@ fn a_device_of_another_number() {
     assert!(output.stdout == plain(1));
 }
 
+/// No output takes the place of a disk that needs its journal, or that is served.
+#[test]
+#[cfg(target_os = "linux")]
+fn outputs_over_disks_in_work() {
+    let folder = half_encrypted();
+    folder.write_private("other", &noise(8192));
+    succeeds(&folder.run(&["encrypt", "-k", "key", "other"]));
+    succeeds(&folder.run(&with(ENCRYPT, &["other"])));
+    let decrypt = ["decrypt", "-k", "key", "other.vpx"];
+    let over = |name: &str| {
+        let half = folder.read("image");
+        for command in [
+            &["encrypt", "-k", "key", "other"][..],
+            &decrypt,
+            &with(ENCRYPT, &["other", "--header", "h"]),
+            &with(DECRYPT, &["other.vpdisk"]),
+        ] {
+            folder.refuses(
+                &[command, &["-fo", name]].concat(),
+                "conversion in place is unfinished",
+            );
+        }
+        assert!(folder.read("image") == half);
+    };
+    over("image");
+    if let Some(device) = disk::Loop::new(&folder, "image") {
+        over(&device.0);
+    }
+    let serve = ["disk", "serve", "-k", "key", "--socket", "s", "other.vpdisk"];
+    let mut server = folder.command(&serve).spawn().unwrap();
+    while !folder.path("s").exists() {
+        assert!(server.try_wait().unwrap().is_none(), "it is not served");
+        thread::sleep(Duration::from_millis(5));
+    }
+    folder.refuses(
+        &[&decrypt[..], &["-fo", "other.vpdisk"]].concat(),
+        "in use by another process",
+    );
+    kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+    succeeds(&server.wait_with_output().unwrap());
+}
+
+/// A header that is moved away at the end of an encryption is missed, and before the end the journal stays.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_header_is_needed_at_the_end() {
+    let folder = Folder::new();
+    folder.write_private("image", &plain(1));
+    let fault = "unlink,unlinkat:delay_enter=1500000";
+    let args = with(ENCRYPT, &["--in-place", "image"]);
+    let output = thread::scope(|scope| {
+        let output = scope.spawn(|| with_fault(&folder, fault, &args));
+        // The journal is about to be removed.
+        let is_done = || {
+            let info = folder.run(&["disk", "info", "image"]);
+            stdout(&info).contains("state: encrypted") && folder.path("image.vphead.journal").exists()
+        };
+        while !output.is_finished() && !is_done() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        let _ = fs::rename(folder.path("image.vphead"), folder.path("moved"));
+        output.join().unwrap()
+    });
+    if let Some(output) = output {
+        fails(&output, IO, "image.vphead", "replaced");
+        folder.rename("moved", "image.vphead");
+        let output = folder.run(&with(DECRYPT, &["-o", "-", "image"]));
+        assert!(output.stdout == plain(1));
+    }
+}
+
 /// Content that looks like the marker, which a client of `disk serve` can write.
 #[test]
 fn content_that_looks_half_encrypted() {
@@ -608,8 +679,8 @@ fn content_before_the_encrypted_part() {
     ] {
         let args = [more, &part].concat();
         if more.contains(&"other") {
-            let checked = [more, &part[1..]].concat();
-            folder.refuses(&with(ENCRYPT, &checked), "--no-check takes it");
+            folder.refuses(&with(ENCRYPT, &args), "or remove it first");
+            fs::remove_file(folder.path("x")).unwrap();
         }
         succeeds(&folder.run(&with(ENCRYPT, &args)));
     }

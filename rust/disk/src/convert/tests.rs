@@ -285,7 +285,7 @@ impl Storage for Recording {
         Ok(())
     }
 
-    fn remove_journal(&self) -> Result<(), Error> {
+    fn remove_journal(&self, _: Option<&[u8; header::LEN]>) -> Result<(), Error> {
         self.remove(Part::Journal);
         Ok(())
     }
