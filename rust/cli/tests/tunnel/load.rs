@@ -92,6 +92,17 @@ async fn echo_through(stream: &mut AsyncStream, message: &[u8]) {
     assert!(answer == message);
 }
 
+/// A program that opens many connections does not push out its own: a server has places for 32 handshakes of a source.
+#[test]
+fn many_connections_at_once() {
+    let server = End::start("serve", SERVER, &[CLIENT], echo_server(), &[]);
+    let client = End::start("connect", CLIENT, &[SERVER], server.address, &[]);
+    let clients: Vec<_> = (0..90).map(|_| client.connect()).collect();
+    for client in clients {
+        assert_eq!(exchange(client, b"all").unwrap(), b"all");
+    }
+}
+
 #[test]
 #[ignore = "measures: run by hand, in release mode, with --nocapture"]
 fn ten_thousand_idle_connections() {

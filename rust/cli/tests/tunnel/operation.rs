@@ -147,6 +147,7 @@ fn a_file_is_read_again_without_dropping_connections() {
         works(&stranger);
         echo_of(&mut open);
     }
+    server.says(&taken.to_string(), "if it overlaps an address of before, restart");
     assert!(!configured.path("three").exists());
     drop(taken_by);
 

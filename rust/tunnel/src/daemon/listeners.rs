@@ -1,5 +1,6 @@
 //! The listeners that run, while settings change.
 
+use std::io;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -61,13 +62,22 @@ impl Listeners {
 
     /// Binds those that are wanted and do not run yet. If that fails, nothing has changed.
     pub(super) async fn prepare(&self, settings: &Settings) -> Result<Prepared, Error> {
+        // The old ones go on until all new ones are there.
+        let failed = |address: &Address, error: io::Error| {
+            let may_overlap = error.kind() == io::ErrorKind::AddrInUse && !self.running.is_empty();
+            let hint = if may_overlap {
+                " (if it overlaps an address of before, restart)"
+            } else {
+                ""
+            };
+            Error::io(&address.to_string(), format_args!("{error}{hint}"))
+        };
         let mut prepared: Vec<(Address, Vec<Listener>)> = Vec::new();
         let [carries, _] = settings.role.carries();
         for Listening { address, .. } in &settings.listeners {
             if !self.running.iter().any(|running| running.address == *address) {
-                let listeners = Listener::bind(address, carries, &self.passed)
-                    .await
-                    .map_err(|error| Error::io(&address.to_string(), error))?;
+                let listeners = Listener::bind(address, carries, &self.passed).await;
+                let listeners = listeners.map_err(|error| failed(address, error))?;
                 prepared.push((address.clone(), listeners));
             }
         }

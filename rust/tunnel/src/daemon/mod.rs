@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::timeout;
 use tracing::{error, info, warn};
 use veriplex::hybrid::{Fingerprint, PrivateKey};
@@ -67,9 +67,15 @@ struct Tunnel {
     pending: Arc<Pending>,
     unnamed: Arc<Pending>,
     open: Arc<Open>,
+    /// Handshakes that this side may begin now.
+    handshakes: Semaphore,
     log: Log,
     metrics: Metrics,
 }
+
+/// How many handshakes a client has at once: half of what a server allows one source. A program that opens many connections
+/// would push out its own.
+const HANDSHAKES: usize = 16;
 
 impl Tunnel {
     fn settings(&self) -> Arc<Settings> {
@@ -254,12 +260,13 @@ fn connect_one(
         };
         let opening = async {
             let place = place?;
+            let late = |what| move |_| Failed::new(Reason::Timeout, what);
+            let turn = timeout(settings.timeout, tunnel.handshakes.acquire()).await;
+            let _turn = turn.map_err(late("timed out before its handshake"))?; // nobody closes the semaphore
             let socket = settings.dial().await?;
             let connecting = crate::connect(socket, &CONFIG, &tunnel.key, peer);
-            let stream = timeout(settings.timeout, connecting)
-                .await
-                .map_err(|_| Failed::new(Reason::Timeout, "handshake timed out"))??;
-            Ok((stream, place))
+            let stream = timeout(settings.timeout, connecting).await;
+            Ok((stream.map_err(late("handshake timed out"))??, place))
         };
         match opening.await {
             Ok((stream, place)) => Ok(Opened {
@@ -330,6 +337,7 @@ pub fn serve(
         pending: Arc::default(),
         unnamed: Arc::default(),
         open: Arc::default(),
+        handshakes: Semaphore::new(HANDSHAKES),
         log: Log::start(settings.log, quiet).map_err(|error| Error::io("threads", error))?,
         metrics: Metrics::default(),
     });
