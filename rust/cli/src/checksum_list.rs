@@ -35,8 +35,10 @@ pub enum Kind {
     Digest(usize),
     /// The tag that this begins. In a box, since each move would leave a copy of the key.
     Mac(Box<Mac>),
-    /// The digest of this many bytes by this tree, which may have a key, too.
+    /// The digest of this many bytes by this tree.
     Tree(Box<Tree>, usize),
+    /// The same by a tree with a key.
+    KeyedTree(Box<Tree>, usize),
 }
 
 /// How lists look.
@@ -75,7 +77,7 @@ impl Kind {
     /// Size in bytes of what is computed.
     const fn len(&self) -> usize {
         match self {
-            Self::Digest(len) | Self::Tree(_, len) => *len,
+            Self::Digest(len) | Self::Tree(_, len) | Self::KeyedTree(_, len) => *len,
             Self::Mac(_) => TAG_LEN,
         }
     }
@@ -86,6 +88,16 @@ impl Kind {
             Self::Digest(_) => "VERIPLEX-DIGEST",
             Self::Mac(_) => "VERIPLEX-MAC",
             Self::Tree(..) => "VERIPLEX-SUM",
+            Self::KeyedTree(..) => "VERIPLEX-KEYED-SUM",
+        }
+    }
+
+    /// What lines say that the same command made with a key, or without it, and what to do then.
+    const fn other_tag(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Tree(..) => Some(("VERIPLEX-KEYED-SUM", "listed with a key (needs --key-file)")),
+            Self::KeyedTree(..) => Some(("VERIPLEX-SUM", "listed without a key (omit --key-file)")),
+            _ => None,
         }
     }
 
@@ -115,7 +127,7 @@ impl Kind {
                 // Of a copy: what is moved out of a box stays there, and is not wiped.
                 mac.as_deref().unwrap_or(begun).clone().finalize_into(&mut sum);
             }
-            Self::Tree(tree, _) => tree_hash::sum(tree, input, room, &mut sum)?,
+            Self::Tree(tree, _) | Self::KeyedTree(tree, _) => tree_hash::sum(tree, input, room, &mut sum)?,
         }
         Ok(sum)
     }
@@ -219,7 +231,13 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
             continue;
         }
         let too_long = n as u64 == MAX_LINE;
-        let parsed = parse(&line, kind.tag(), kind.len(), how.untagged);
+        let parsed = match kind
+            .other_tag()
+            .map(|(tag, why)| (parse(&line, tag, kind.len(), false), why))
+        {
+            Some((Some((_, path)), why)) => Some((Err(why), path)),
+            _ => parse(&line, kind.tag(), kind.len(), how.untagged).map(|(sum, path)| (Ok(sum), path)),
+        };
         let Some((expected, path)) = parsed.filter(|_| !too_long) else {
             if !how.status {
                 let what = foreign(&line, kind, how.untagged).unwrap_or("malformed".into());
@@ -233,21 +251,27 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
         };
         valid += 1;
         // Whoever made the list does not make this wait, or open a device.
-        let input = if is_stdio(&path) {
-            Input::open(&path, how.show_progress)
-        } else {
-            open_regular(&path).and_then(|file| Input::opened(file, &path, how.show_progress))
+        let input = || {
+            if is_stdio(&path) {
+                Input::open(&path, how.show_progress)
+            } else {
+                open_regular(&path).and_then(|file| Input::opened(file, &path, how.show_progress))
+            }
         };
-        let verdict: &[u8] = match input.and_then(|input| kind.sum(input, room)) {
+        let is_right = |expected: Vec<u8>| {
             // In constant time: a right tag must not be guessed byte by byte.
-            Ok(sum) if sum.ct_eq(&expected).into() => {
+            Ok(kind.sum(input()?, room)?.ct_eq(&expected).into())
+        };
+        let expected = expected.map_err(|why| Error::io(&quoted(&path), why));
+        let verdict: &[u8] = match expected.and_then(is_right) {
+            Ok(true) => {
                 right += 1;
                 if how.quiet {
                     continue;
                 }
                 b": OK"
             }
-            Ok(_) => {
+            Ok(false) => {
                 wrong += 1;
                 status = status.and(Status::Unverified);
                 b": FAILED"

@@ -59,13 +59,16 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
 pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     args.threads.start_or_do_without()?;
     places::plan(&[("key", args.key.paths()), ("input", &args.sums.files)], &[])?;
-    let tree = match args.key.path() {
-        Some(path) => keys::read_symmetric(path, |key| Box::new(tree_hash::tree(Some(key))))?,
-        None => Box::new(tree_hash::tree(None)),
+    let (tree, kind): (_, fn(_, _) -> _) = match args.key.path() {
+        Some(path) => {
+            let tree = keys::read_symmetric(path, |key| Box::new(tree_hash::tree(Some(key))))?;
+            (tree, Kind::KeyedTree)
+        }
+        None => (Box::new(tree_hash::tree(None)), Kind::Tree),
     };
     let length = usize::try_from(args.length).expect("at most 2^14");
     let Some(outboard) = &args.outboard else {
-        return args.sums.run(&Kind::Tree(tree, length), quiet, show_progress);
+        return args.sums.run(&kind(tree, length), quiet, show_progress);
     };
     let file = the_one(&args.sums.files)?;
     if is_stdio(outboard) {
@@ -91,7 +94,7 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
     stdout()?;
     let digest = outboards::write(&tree, file, outboard, args.force, show_progress)?;
     let style = args.sums.style(show_progress);
-    checksum_list::print_sum(&Kind::Tree(tree, length), style, &digest.to_string(), file)?;
+    checksum_list::print_sum(&kind(tree, length), style, &digest.to_string(), file)?;
     Ok(Status::Ok)
 }
 

@@ -80,6 +80,7 @@ fn lines_that_say_what_they_are() {
         (&["digest"], "VERIPLEX-DIGEST"),
         (&["mac", "-k", "key"], "VERIPLEX-MAC"),
         (&["sum", "--length", "7"], "VERIPLEX-SUM"),
+        (&["sum", "-k", "key"], "VERIPLEX-KEYED-SUM"),
     ] {
         let files = ["a", "b) = c", "new\nline"];
         let output = folder.run(&[command, &files].concat());
@@ -113,6 +114,33 @@ fn lines_that_say_what_they_are() {
         };
         assert!(!output.status.success());
         assert!(!stdout(&output).contains("a: FAILED"), "{output:?}");
+    }
+}
+
+/// Without the key of a list, or with one too many, nobody says that a file has changed.
+#[test]
+fn lists_made_with_a_key() {
+    let folder = Folder::new();
+    for name in ["a", "b"] {
+        folder.write(name, name.as_bytes());
+    }
+    let (plain, keyed) = (&["sum"][..], &["sum", "-k", "key"][..]);
+    for (made, checked, reason) in [
+        (keyed, plain, "listed with a key (needs --key-file)"),
+        (plain, keyed, "listed without a key (omit --key-file)"),
+    ] {
+        let list = [
+            folder.run(&[made, &["a"]].concat()).stdout,
+            folder.run(&[checked, &["b"]].concat()).stdout,
+        ];
+        folder.write("list", &list.concat());
+        let output = folder.run(&[checked, &["--check", "list"]].concat());
+        let reasons = [
+            format!("a: {reason}"),
+            "list: 1 of 2 files could not be read".into(),
+        ];
+        fails_with(&output, IO, &reasons.each_ref().map(String::as_str));
+        assert_eq!(stdout(&output), "a: FAILED open or read\nb: OK\n");
     }
 }
 
