@@ -48,7 +48,8 @@ pub fn warn_of_cost(cost: u8) {
 /// Where a password comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    Terminal,
+    /// If it cannot ask, it names this option.
+    Terminal(&'static str),
     /// Its first line; `-` for standard input.
     File(PathBuf),
     /// A variable of the environment.
@@ -59,7 +60,7 @@ impl Source {
     /// Reads a password that already exists, for what has this name.
     pub fn read(&self, name: &str) -> Result<Password, Error> {
         match self {
-            Self::Terminal => prompt(&format!("Password for {name}: ")),
+            Self::Terminal(option) => prompt(&format!("Password for {name}: "), option),
             Self::File(path) => first_line(path),
             Self::Variable(name) => variable(name),
         }
@@ -68,18 +69,20 @@ impl Source {
     /// Reads a new password, on a terminal twice. It must not be empty.
     pub fn read_new(&self, name: &str) -> Result<Password, Error> {
         let password = match self {
-            Self::Terminal => prompt(&format!("New password for {name}: "))?,
+            Self::Terminal(option) => prompt(&format!("New password for {name}: "), option)?,
             _ => self.read(name)?,
         };
         let name = match self {
-            Self::Terminal => "terminal".into(),
+            Self::Terminal(_) => "terminal".into(),
             Self::File(path) => quoted(path),
             Self::Variable(name) => quoted(Path::new(name)),
         };
         if password.is_empty() {
             return Err(Error::usage(&name, "the password is empty"));
         }
-        if matches!(self, Self::Terminal) && prompt("Again: ")? != password {
+        if let Self::Terminal(option) = self
+            && prompt("Again: ", option)? != password
+        {
             return Err(Error::usage(&name, "the passwords do not match"));
         }
         Ok(password)
@@ -87,12 +90,12 @@ impl Source {
 }
 
 /// Asks on the terminal.
-fn prompt(prompt: &str) -> Result<Password, Error> {
+fn prompt(prompt: &str, option: &str) -> Result<Password, Error> {
     let asked = temporary::guard().and_then(|()| terminal::ask(prompt, MAX_LEN));
     let password = asked.map_err(|error| {
         Error::io(
             "terminal",
-            format_args!("cannot ask for a password (--password-file reads one from a file): {error}"),
+            format_args!("cannot ask for a password ({option} reads one from a file): {error}"),
         )
     })?;
     if password.len() > MAX_LEN {

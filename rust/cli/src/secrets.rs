@@ -68,12 +68,12 @@ impl PasswordFrom {
         match (&self.password_env, self.paths()) {
             (Some(name), _) => Source::Variable(name.clone()),
             (None, [path]) => Source::File(path.clone()),
-            (None, _) => Source::Terminal,
+            (None, _) => Source::Terminal("--password-file"),
         }
     }
 
     pub fn is_given(&self) -> bool {
-        self.source() != Source::Terminal
+        !matches!(self.source(), Source::Terminal(_))
     }
 
     /// As [`places::plan`] wants it.

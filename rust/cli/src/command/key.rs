@@ -113,7 +113,8 @@ pub fn run(command: &Command) -> Result<Status, Error> {
         } => {
             let new = new_password_file.as_slice();
             places::plan(&[("old password", from.paths()), ("new password", new)], &[])?;
-            let new = new_password_file.clone().map_or(Source::Terminal, Source::File);
+            let terminal = Source::Terminal("--new-password-file");
+            let new = new_password_file.clone().map_or(terminal, Source::File);
             let new = (!remove).then_some((&new, cost.cost));
             keys::change_password(path, &from.source(), new)?;
         }

@@ -47,7 +47,7 @@ fn serve(origin: &Origin<'_>, quiet: bool) -> Result<(), Error> {
     let (settings, password) = origin.read()?;
     let password_file = match &password {
         Source::File(path) => Some(&**path),
-        Source::Terminal | Source::Variable(_) => None,
+        Source::Terminal(_) | Source::Variable(_) => None,
     };
     places::plan(
         &[

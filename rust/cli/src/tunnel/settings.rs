@@ -182,7 +182,8 @@ fn parse(text: &str, folder: &Path) -> Result<(Settings, Source), Wrong> {
             .span()
             .map(|span| text[..span.start].matches('\n').count() + 1);
         let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-        Wrong::Here(format!("{line}{}", error.message()))
+        let list = "a list: [[listen]] and [[peer]] have two brackets, proxies are in one";
+        Wrong::Here(format!("{line}{}", error.message().replace("a sequence", list)))
     })?;
     let number = |name: &str, given: Option<u32>, default: u32, range: std::ops::RangeInclusive<u32>| {
         let value = given.unwrap_or(default);
@@ -279,7 +280,9 @@ fn parse(text: &str, folder: &Path) -> Result<(Settings, Source), Wrong> {
     };
     let password = file
         .password_file
-        .map_or(Source::Terminal, |path| Source::File(folder.join(path)));
+        .map_or(Source::Terminal("password-file"), |path| {
+            Source::File(folder.join(path))
+        });
     Ok((settings, password))
 }
 
@@ -371,6 +374,14 @@ mod tests {
             (
                 "key-file = 'key'\nconnect = '[::1]:1'\nlisten = ['[::1]:2']",
                 "expected a table [[listen]] with an address",
+            ),
+            (
+                "key-file = 'key'\nconnect = '[::1]:1'\nlisten = '[::1]:2'",
+                "line 3: invalid type: string \"[::1]:2\", expected a list: [[listen]]",
+            ),
+            (
+                &MINIMAL.replace("[[listen]]", "[listen]"),
+                "line 3: invalid type: map, expected a list: [[listen]]",
             ),
             (
                 &MINIMAL.replace("[[listen]]\naddress = \"[::]:1\"", "listen = []"),

@@ -991,10 +991,14 @@ fn without_a_terminal_a_password_file_is_named() {
             .status
             .success()
     );
-    for args in [
-        &["encrypt", "--password", "file"][..],
-        &["sign", "--key-file", "private", "file"],
-        &["key", "password", "private"],
+    for (args, option) in [
+        (&["encrypt", "--password", "file"][..], "(--password-file"),
+        (&["sign", "--key-file", "private", "file"], "(--password-file"),
+        (&["key", "password", "private"], "(--password-file"),
+        (
+            &["key", "password", "--password-file=password", "private"],
+            "(--new-password-file",
+        ),
     ] {
         let output = Command::new("setsid")
             .arg("--wait")
@@ -1004,7 +1008,7 @@ fn without_a_terminal_a_password_file_is_named() {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        fails(&output, IO, "terminal", "(--password-file");
+        fails(&output, IO, "terminal", option);
     }
 }
 
