@@ -809,6 +809,18 @@ fn without_peers_it_says_so() {
     server.says_times(2, "no peers are configured", "every client is refused");
 }
 
+/// A name may get its address later, but that it has none is said, at the start and when the settings are read again.
+#[test]
+fn without_an_address_of_its_destination_it_says_so() {
+    let to = |connect| format!("connect = '{connect}'\n[[listen]]\naddress = '127.0.0.1:0'\n");
+    let configured = Configured::new(&to("one.invalid:80"));
+    let server = configured.start();
+    server.says("one.invalid:80", "has no address now");
+    configured.write(&to("two.invalid:80"));
+    server.signal("HUP");
+    server.says("two.invalid:80", "has no address now");
+}
+
 /// A socket that a killed process left behind is replaced; any other file stays, and is an error.
 #[test]
 fn what_is_no_socket_is_not_removed() {

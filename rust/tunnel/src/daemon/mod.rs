@@ -105,7 +105,7 @@ impl Tunnel {
 
 impl Settings {
     /// Warns of what keeps clients out.
-    fn warn(&self) {
+    fn warn(self: &Arc<Self>) {
         let mut needed = 2 * self.max_connections as u64 + self.listeners.len() as u64 + OTHER_DESCRIPTORS;
         if let Role::Server { allowed, pending, .. } = &self.role {
             if allowed.is_empty() {
@@ -119,6 +119,13 @@ impl Settings {
                 "max-connections and max-pending need {needed} descriptors, and {most} are allowed: raise ulimit -n"
             );
         }
+        // To look a name up may take long, and later it may have an address.
+        let settings = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = settings.connect.look_up().await {
+                warn!("{} has no address now: {error}", settings.connect);
+            }
+        });
     }
 
     /// Connects to where connections go.

@@ -88,6 +88,14 @@ impl Address {
         }
     }
 
+    /// Its addresses, if it has any but itself.
+    pub(super) async fn look_up(&self) -> io::Result<Vec<SocketAddr>> {
+        match self {
+            Self::Tcp(address) => lookup(address).await,
+            Self::Unix(_) | Self::Systemd(_) => Ok(Vec::new()),
+        }
+    }
+
     pub(super) async fn connect(&self, carries: Carries, limit: Duration) -> io::Result<Socket> {
         let deadline = Instant::now() + limit;
         match self {
