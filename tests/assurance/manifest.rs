@@ -217,6 +217,24 @@ fn every_kernel_of_the_table_has_its_proof() {
             missing.push(format!("{object} is not proved: run `make proofs`"));
         }
     }
+    // A theorem about a kernel is from a script that runs this one, whose name does not say more.
+    for theorem in theorems(&manifest) {
+        let [name, object, script] = ["name", "object", "script"].map(|key| theorem[key].as_str().unwrap());
+        if object.contains('/') {
+            let of_script: Vec<&str> = (manifest["scripts"][script].as_array().unwrap().iter())
+                .filter_map(|file| file.as_str()?.strip_prefix("proofs/generated/lifted/"))
+                .collect();
+            let lifted = name.contains("_lifted_");
+            let own = if lifted { "" } else { "_macaw" };
+            if script != format!("proofs/saw/{object}{own}.saw")
+                || lifted != (of_script == [format!("{object}.cry")])
+            {
+                missing.push(format!(
+                    "{name} is about {of_script:?}, by {script}, not about {object}"
+                ));
+            }
+        }
+    }
     for table in TABLE.proved_constants() {
         if manifest["objects"].get(&table.name).is_none() {
             missing.push(format!("{} is not proved: run `make proofs`", table.name));
