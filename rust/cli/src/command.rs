@@ -83,8 +83,8 @@ enum Command {
     },
     /// Print the digest of each file, computed on all cores, or check a list of digests
     ///
-    /// The digest differs from that of `digest`. With it and an outboard, parts of a file can be verified. With a key, only
-    /// its holders can compute the digest.
+    /// The digest differs from that of `digest`: with it and an outboard, parts of a file can be verified. With a key,
+    /// only those who have the key can compute the digest.
     Sum(sum::Args),
     /// Make and inspect keys, and change their passwords
     #[command(subcommand)]
@@ -111,9 +111,9 @@ enum Command {
     },
     /// Decrypt and verify files or standard input; FILE.vpx becomes FILE
     ///
-    /// A file or folder appears only after all of it was verified. A pipe receives data as soon as they are verified:
-    /// use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only at the end.
-    /// Standard output receives a folder as a tar stream.
+    /// A file or folder appears only after all of it has been verified. A pipe receives data as soon as they are
+    /// verified: use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only
+    /// at the end. Standard output receives a folder as a tar stream.
     Decrypt {
         #[command(flatten)]
         secret: SecretArgs,
@@ -152,7 +152,7 @@ enum Command {
     Sign {
         #[command(flatten)]
         key: PrivateKeyFile,
-        /// What to sign with the file, for whoever verifies it; without it, the time and the file's name
+        /// Comment to sign with the file, shown on verification (default: the time and the file's name)
         #[arg(short, long, value_name = "TEXT")]
         comment: Option<String>,
         #[command(flatten)]
@@ -162,7 +162,7 @@ enum Command {
     Verify {
         #[command(flatten)]
         from: FromArgs,
-        /// The signature of the one FILE, if it is not FILE.vpsig
+        /// The signature (default: FILE.vpsig); allows one FILE only
         #[arg(short, long, value_name = "SIG")]
         signature: Option<PathBuf>,
         /// The files; - or none for standard input
@@ -171,17 +171,17 @@ enum Command {
     },
     /// Encrypt files, folders or standard input to public keys; FILE becomes FILE.sealed
     ///
-    /// To read it without a receiver's private key, one has to break both Ristretto255 and ML-KEM-768. The receiver learns
-    /// that the file comes from the holder of your private key, and cannot prove that to anybody else. If there are several
-    /// receivers, each of them could change what the others get: sign files for which that matters.
+    /// Reading it without a receiver's private key requires breaking both Ristretto255 and ML-KEM-768. The receiver
+    /// learns that the file comes from the holder of your private key, but cannot prove this to others. If there are
+    /// several receivers, each of them could change what the others get: if that matters, sign the file too.
     #[command(group(one_of(["key_file", "key_fd", "anonymous"])))]
     Seal {
         #[command(flatten)]
         key: PrivateKeyFile,
-        /// Seal without a key of yours: the receiver does not learn who sealed the file, and it could be anybody
+        /// Seal without your key: the receiver does not learn who sealed the file; it could be anyone
         #[arg(long, conflicts_with = "PasswordFrom")]
         anonymous: bool,
-        /// The public key of a receiver, or a list with a public key in each line; may be repeated
+        /// A receiver's public key, or a list of public keys, one per line; may be repeated
         #[arg(long, value_name = "FILE", required = true)]
         to: Vec<PathBuf>,
         #[command(flatten)]
@@ -193,19 +193,21 @@ enum Command {
     },
     /// Decrypt and verify what was sealed to your public key; FILE.sealed becomes FILE
     ///
-    /// If there are several possible senders, standard error names the one who sealed the file; --quiet turns that off.
+    /// If there are several possible senders, the one who sealed the file is named on standard error, unless --quiet is
+    /// given.
     ///
-    /// A file or folder appears only after all of it was verified. A pipe receives data as soon as they are verified:
-    /// use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only at the end.
+    /// A file or folder appears only after all of it has been verified. A pipe receives data as soon as they are
+    /// verified: use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only
+    /// at the end.
     #[command(group(one_of(["key_file", "key_fd"])))]
     #[command(group(ArgGroup::new("sender").args(["from", "anonymous"]).required(true)))]
     Unseal {
         #[command(flatten)]
         key: PrivateKeyFile,
-        /// The public key of the sender, or a list with a public key in each line: the sender is one of them
+        /// The sender's public key, or a list of public keys, one per line, of possible senders
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
-        /// Open what was sealed with --anonymous: anybody can have made it
+        /// Open what was sealed with --anonymous; anyone could have made it
         #[arg(long)]
         anonymous: bool,
         #[command(flatten)]
@@ -235,10 +237,10 @@ enum Command {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct FromArgs {
-    /// The public key of whoever signed it, or a list with a public key in each line: the signer is one of them
+    /// The signer's public key, or a list of public keys, one per line, of possible signers
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// That key itself: 64 hexadecimal digits, as `veriplex key inspect` prints them
+    /// The signer's key itself: the 64 hexadecimal digits that `veriplex key inspect` prints after `verify --from-key`
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     from_key: Option<PublicKey>,
 }
@@ -372,7 +374,7 @@ struct Files {
     /// Output file, or an existing folder for the outputs; - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Overwrite an existing file; write ciphertext even to a terminal
+    /// Overwrite existing files, and write binary data even to a terminal
     #[arg(short, long)]
     force: bool,
     /// Input files; - or none for standard input

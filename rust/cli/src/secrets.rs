@@ -52,13 +52,13 @@ impl KeyFile {
 #[group(multiple = false)]
 #[allow(clippy::struct_field_names)] // the options' names
 pub struct PasswordFrom {
-    /// Take the first line of a file for the password, rather than ask for it; - for standard input
+    /// Read the password from the first line of this file; - for standard input
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
     /// The same, from this file descriptor
     #[arg(long, value_name = "N", value_parser = descriptor)]
     password_fd: Option<PathBuf>,
-    /// Take the password from this environment variable, which other programs of yours can read: prefer --password-fd
+    /// Read the password from this environment variable, which your other programs can read too: prefer --password-fd
     #[arg(long, value_name = "NAME")]
     password_env: Option<OsString>,
 }

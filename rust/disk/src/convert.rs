@@ -1,7 +1,8 @@
-//! Encryption and decryption in place, which can be interrupted anywhere and go on where they were.
+//! Encryption and decryption in place. They can be interrupted anywhere, and continue from there.
 //!
-//! Sectors are converted a batch at a time. Before a batch is written to the image, its *ciphertext* is in the journal, so
-//! that nothing is lost when the image is written in part only, and no plaintext is where it was not before. The journal:
+//! Sectors are converted in batches. Before a batch is written to the image, its *ciphertext* is written to the
+//! journal, so nothing is lost if only a part of it reaches the image, and no plaintext reaches a new place. The
+//! journal:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -10,12 +11,12 @@
 //! | to 4096 | zeros |
 //! | 2 slots | number of a batch (8 bytes, little-endian), tag (16), ciphertext of the batch; zeros to a multiple of 4096 |
 //!
-//! Batch number n is in slot n modulo 2. So while one slot is written, the other has the batch before, which is on the disk.
-//! The tag is `veriplex::mac` in the domain `veriplex.disk.journal.v1` of the header, the number and the ciphertext. After
-//! the last batch comes an empty one, which says that all are on the disk.
+//! Batch number n is in slot n modulo 2. So while one slot is being written, the other holds the previous batch, which
+//! is on the disk. The tag is `veriplex::mac` in the domain `veriplex.disk.journal.v1` of the header, the number and
+//! the ciphertext. An empty batch after the last one says that all are on the disk.
 //!
-//! Header, journal and image carry the number of the conversion, the image in its [marker](super::marker). Each step is on
-//! the disk before the next one begins:
+//! Header, journal and image contain the number of the conversion (the image in its [marker](super::marker)). Each step
+//! is on the disk before the next one begins:
 //!
 //! 1. decryption: a copy of the header is made, `.old`
 //! 2. the journal is made
@@ -27,18 +28,19 @@
 //! 8. the header says that the disk is encrypted, or is removed
 //! 9. the journal is removed
 //!
-//! So an image without a marker is right before the first batch only if it is the same file and begins as it did, and after
-//! the last one only if it has what is in the journal. Otherwise nothing is written unless the marker is that of this
-//! conversion and of its last batches, and these are in the image.
+//! So an image without a marker is accepted before the first batch only if it is the same file and begins as it did,
+//! and after the last batch only if it contains what is in the journal. Otherwise nothing is written unless the marker
+//! belongs to this conversion and its last batches, and these are in the image.
 //!
-//! Whoever goes on first synchronises all files, and then writes again what the last sync was for: a killed program may have
-//! left it in the system's memory only, and a sync that failed may have dropped it there.
+//! Before it continues, a program synchronises all files, then writes again what the last sync was for: a killed
+//! program may have left that in the system's memory only, and a failed sync may have dropped it there.
 //!
 //! Before a file is made, replaced or removed, image and journal must still be at their places, and so must a header that is
 //! replaced, removed or, once the journal is, needed: other programs rename files in spite of locks.
 //!
-//! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all; if a folder cannot be
-//! synchronised, the file system takes no more changes, as a journal that cannot be written sees to.
+//! This assumes that a disk writes the first 512 bytes of the image, which contain the marker, completely or not at
+//! all, and that a file system whose folder cannot be synchronised accepts no more changes, as one does whose own
+//! journal cannot be written.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -69,16 +71,16 @@ use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 
 const MAGIC: &[u8; 9] = b"VPX-DJNL\x01";
 const HEAD_LEN: usize = MAGIC.len() + header::LEN;
-/// Slots begin at multiples of it, so that no write to one can harm the other.
+/// Slots begin at multiples of this, so that no write to one can damage the other.
 const ALIGNMENT: u64 = 4096;
 const BEFORE_CIPHERTEXT: usize = 8 + TAG_LEN;
 
-/// How much is converted at a time: enough for all cores, and that waiting for the disk twice does not count.
+/// How much is converted at a time: enough to keep all cores busy, and to make two waits for the disk negligible.
 pub const BATCH: usize = 1 << 22;
 /// How much is compared at a time.
 const COMPARED: usize = *SECTOR_LENS.end();
 
-/// The files that a conversion works on.
+/// The files of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Image,
@@ -88,24 +90,24 @@ pub enum Part {
     Journal,
 }
 
-/// Where these files are. A test has one that crashes.
+/// Access to these files. A test has an implementation that crashes.
 pub trait Storage {
     /// For messages.
     fn name(&self, part: Part) -> String;
     /// The number of the image's inode; 0 for a device.
     fn inode(&self) -> u64;
-    /// Reads what there is, up to the size of the buffer; nothing of a file that does not exist.
+    /// Reads up to the size of the buffer; nothing if the file does not exist.
     fn read(&self, part: Part, at: u64, buffer: &mut [u8]) -> io::Result<usize>;
     fn write(&self, part: Part, at: u64, bytes: &[u8]) -> io::Result<()>;
-    /// What was written to this file, if it is there, is on the disk.
+    /// Synchronises this file, if it exists.
     fn sync(&self, part: Part) -> io::Result<()>;
-    /// Files that were made, replaced or removed are so on the disk.
+    /// Synchronises the folders, after files were created, replaced or removed.
     fn sync_names(&self) -> io::Result<()>;
-    /// Makes a file, or replaces this header. It appears whole or not at all, and is on the disk when this returns.
+    /// Creates a file, or replaces this header, atomically. It is on the disk when this returns.
     ///
-    /// An error, and nothing is changed, if other files have the names of this conversion by now. So it is for all that follow.
+    /// Like all that follow, it fails and changes nothing if other files now have the names of this conversion.
     fn save(&self, part: Part, bytes: &[u8], replaced: Option<&[u8; header::LEN]>) -> Result<(), Error>;
-    /// Makes the journal as [`Storage::save`] does, and sees to it that it can become this long.
+    /// Creates the journal as [`Storage::save`] does, and reserves room for this length.
     fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error>;
     /// Removes this header.
     fn remove_header(&self, header: &[u8; header::LEN]) -> Result<(), Error>;
@@ -113,7 +115,7 @@ pub trait Storage {
     fn remove_journal(&self, header: Option<&[u8; header::LEN]>) -> Result<(), Error>;
 }
 
-/// What was asked for. What is not given is as usual, or as it was when the work began.
+/// The request. Options that are not given have their defaults, or their values from when the conversion began.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub direction: Direction,
@@ -122,13 +124,14 @@ pub struct Request {
     pub len: Option<u64>,
     pub cost: u8,
     pub max_cost: u8,
-    /// Decrypt only an image that the header knows; encrypt only one that does not look half converted.
+    /// Decrypt only an image that the header recognises; encrypt only one that does not look half converted.
     pub is_checked: bool,
     /// The size of a batch in bytes: a multiple of that of a sector.
     pub batch: usize,
 }
 
-/// Converts an image in place, or goes on with it. `secret` gives the secret, a new one if it is told so.
+/// Converts an image in place, or continues a conversion. `secret` returns the secret; its argument says whether to ask
+/// for a new one.
 pub fn in_place<S: Storage>(
     storage: &S,
     image_geometry: impl FnOnce(usize, u64, Option<u64>) -> Result<Geometry, Error>,
@@ -178,7 +181,7 @@ pub fn in_place<S: Storage>(
     }
 }
 
-/// What is read from now on is on the disk, and not only in the system's memory because whoever wrote it was killed.
+/// Synchronise first: a killed program may have left what we read in the system's memory only.
 fn settle<S: Storage>(storage: &S) -> Result<(), Error> {
     for part in [Part::Journal, Part::Image] {
         let failed = |error| Error::io(&storage.name(part), error);
@@ -188,17 +191,17 @@ fn settle<S: Storage>(storage: &S) -> Result<(), Error> {
     storage.sync_names().map_err(failed)
 }
 
-/// There is nothing that could decrypt the image.
+/// No header could decrypt the image.
 pub fn no_header(name: &str) -> Error {
     Error::io(name, "not found: nothing can be decrypted without it (--header)")
 }
 
-/// What there is when the program begins.
+/// What exists when the program begins.
 struct Found {
     /// The header that the journal has.
     journal: Option<Header>,
     header: Option<Header>,
-    /// That of before, of this disk or another one.
+    /// The old header, of this disk or of another.
     old: Option<[u8; header::LEN]>,
     marker: Option<Marker>,
 }
@@ -228,7 +231,7 @@ impl Found {
         })
     }
 
-    /// The disk of a conversion that begins.
+    /// The disk of a new conversion.
     fn disk<S: Storage>(
         &self,
         storage: &S,
@@ -242,7 +245,7 @@ impl Found {
             .is_some_and(|header| header.direction.is_none());
         let is_taken = match request.direction {
             Direction::Encrypt => !request.is_checked,
-            // If its key says that this is no marker.
+            // If its key shows that this is no marker.
             Direction::Decrypt => is_encrypted,
         };
         if let (Some(marker), false) = (&self.marker, is_taken) {
@@ -296,20 +299,20 @@ impl Found {
         }
     }
 
-    /// Whether there is an old header, and this disk's: it has the same keys.
+    /// Whether the old header belongs to this disk, with the same keys.
     fn has_own_old(&self) -> bool {
         let old = self.old.as_ref().and_then(|old| Header::parse(old).ok());
         let header = self.header.as_ref();
         old.is_some_and(|old| header.is_some_and(|header| header.is_same_disk(&old)))
     }
 
-    /// Checks that this journal is of the work that was asked for.
+    /// Checks that this journal belongs to the requested work.
     fn check_request(&self, name: &str, journal: &Header, request: &Request) -> Result<(), Error> {
         if journal.direction != Some(request.direction) {
             journal.check_finished(name)?;
             return Err(Error::unverified(name, "the journal is damaged"));
         }
-        // A header that is not under way is that of before or after.
+        // A header without a conversion is that from before or after it.
         if let Some(header) = &self.header
             && !(header == journal || header.direction.is_none() && header.is_same_disk(journal))
         {
@@ -350,7 +353,7 @@ fn other_image(name: &str) -> Error {
     )
 }
 
-/// The first bytes of a file, if there is one.
+/// The first bytes of a file, if it exists.
 fn read<S: Storage, const N: usize>(storage: &S, part: Part) -> Result<Option<[u8; N]>, Error> {
     let mut bytes = [0; N];
     match storage.read(part, 0, &mut bytes) {
@@ -388,7 +391,7 @@ fn read_sector<S: Storage>(storage: &S, disk: &Disk) -> impl Fn(u64, &mut [u8]) 
     |number, sector| read_image(storage, disk.place(number), sector)
 }
 
-/// An error if the header, which says this, is of another image.
+/// Fails if the header, which says this, belongs to another image.
 fn check_sectors<S: Storage>(storage: &S, disk: &Disk, state: &State) -> Result<(), Error> {
     match state {
         State::Encrypted(tags) => {
@@ -412,14 +415,14 @@ struct Work<'a, S> {
 enum Stage {
     /// The journal has no batch yet.
     Begun,
-    /// The journal has this batch, which may be in the image in part. After the empty one, the marker may be gone.
+    /// The journal holds this batch, which may be partly in the image. After the empty batch, the marker may be gone.
     Batch(u64),
     /// The header says that all is done.
     Finished,
 }
 
 impl<'a, S: Storage> Work<'a, S> {
-    /// One that begins. Nothing is written yet.
+    /// A new conversion. Nothing is written yet.
     fn new(storage: &'a S, disk: Disk, request: &Request) -> Result<Self, Error> {
         let mut number = [0; NUMBER_LEN];
         random(&mut number)?;
@@ -450,7 +453,7 @@ impl<'a, S: Storage> Work<'a, S> {
         self.disk.geometry.len.div_ceil(self.conversion.batch as u64)
     }
 
-    /// Where a batch is in the encrypted part, and its length; that after the last one is empty.
+    /// Where a batch is in the encrypted part, and its length. The batch after the last one is empty.
     fn place(&self, number: u64) -> (u64, usize) {
         let len = self.disk.geometry.len;
         let at = (number * self.conversion.batch as u64).min(len);
@@ -480,7 +483,7 @@ impl<'a, S: Storage> Work<'a, S> {
         self.mark()
     }
 
-    /// The header says from now on that the conversion is under way.
+    /// Records in the header that the conversion has begun.
     fn save_header(&self, found: &Found) -> Result<(), Error> {
         let header = found.header.as_ref();
         if header == Some(&self.header) {
@@ -502,7 +505,7 @@ impl<'a, S: Storage> Work<'a, S> {
             .map_err(self.failed(Part::Image))
     }
 
-    /// Converts the batches from this one on.
+    /// Converts the batches, starting with this one.
     fn run(&self, next: u64, show_progress: bool) -> Result<(), Error> {
         let mut buffer = self.buffer();
         let (done, _) = self.place(next);
@@ -565,7 +568,7 @@ impl<'a, S: Storage> Work<'a, S> {
         mac
     }
 
-    /// Puts the ciphertext of a batch, which the buffer has, into its slot.
+    /// Writes the ciphertext of a batch, in the buffer, to its slot.
     fn write_journal(&self, number: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let (_, len) = self.place(number);
         let (front, ciphertext) = buffer[..BEFORE_CIPHERTEXT + len].split_at_mut(BEFORE_CIPHERTEXT);
@@ -579,7 +582,7 @@ impl<'a, S: Storage> Work<'a, S> {
             .map_err(self.failed(Part::Journal))
     }
 
-    /// Writes a batch to the image, whose ciphertext the buffer has.
+    /// Writes a batch, whose ciphertext is in the buffer, to the image.
     fn write_image(&self, number: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let (at, len) = self.place(number);
         let place = self.disk.geometry.offset + at;
@@ -588,7 +591,7 @@ impl<'a, S: Storage> Work<'a, S> {
             self.apply(number, sectors)?;
         }
         let marker = Marker::new(&self.disk, &self.conversion, at + len as u64);
-        // On the disk before the batch, so that an older journal is not taken for that of this image.
+        // On the disk before the batch, so that an older journal is not mistaken for this image's.
         self.write_first(marker.bytes())?;
         if let Some(part) = marker_part(place, sectors) {
             part.copy_from_slice(&marker.bytes()[MARKER_LEN - part.len()..]);
@@ -599,8 +602,8 @@ impl<'a, S: Storage> Work<'a, S> {
             .map_err(self.failed(Part::Image))
     }
 
-    /// Writes a batch again that is in the journal, to the journal too: when a sync fails, the system may go on to show what
-    /// it has not written, and the next sync does not try again.
+    /// Writes a batch that is in the journal again, also to the journal: after a failed sync, the system may still show
+    /// what it has not written, and the next sync does not try again.
     fn repeat(&self, number: u64) -> Result<(), Error> {
         let mut buffer = self.buffer();
         self.read_slot(number, &mut buffer)?;
@@ -611,7 +614,7 @@ impl<'a, S: Storage> Work<'a, S> {
         Ok(())
     }
 
-    /// How far the work was, if image, header and journal belong together.
+    /// How far the work had got, if image, header and journal belong together.
     fn stage(&self, found: &Found) -> Result<Stage, Error> {
         let mut buffer = self.buffer();
         let slots = [self.read_slot(0, &mut buffer)?, self.read_slot(1, &mut buffer)?];
@@ -655,7 +658,7 @@ impl<'a, S: Storage> Work<'a, S> {
         let is_right = if found.marker.is_some() {
             self.is_marked_at(found, 0)
         } else {
-            // Another one that is not marked would be converted with what belongs into this one.
+            // An unmarked image that is not ours would be overwritten with this image's data.
             conversion(self.storage, &self.disk, direction, batch, number)? == self.conversion
         };
         if is_right {
@@ -688,14 +691,14 @@ impl<'a, S: Storage> Work<'a, S> {
         Ok(Stage::Batch(self.batches()))
     }
 
-    /// Whether the image has a marker that says that only the batches before this one were begun.
+    /// Whether the image's marker says that only the batches before this one were begun.
     fn is_marked_at(&self, found: &Found, number: u64) -> bool {
         let (at, _) = self.place(number);
         let is_right = |marker: &Marker| marker.begun == at && marker.is_of(&self.disk, &self.conversion);
         found.marker.as_ref().is_some_and(is_right)
     }
 
-    /// Whether the image has the batch of this slot: whole, or in part and otherwise what was there before.
+    /// Whether the image contains this slot's batch, completely or partly; the rest must be what was there before.
     fn has_batch(
         &self,
         number: u64,
@@ -764,7 +767,7 @@ impl<'a, S: Storage> Work<'a, S> {
     }
 }
 
-/// What a conversion of this image, which has no marker, says of it.
+/// What a conversion knows about this image, which has no marker.
 fn conversion<S: Storage>(
     storage: &S,
     disk: &Disk,
@@ -794,7 +797,7 @@ fn conversion<S: Storage>(
     })
 }
 
-/// Which of the bytes from this place of the image on are under the marker: its last ones.
+/// Which bytes of the image, from this place on, the marker covers.
 fn marker_part(place: u64, bytes: &mut [u8]) -> Option<&mut [u8]> {
     let place = usize::try_from(place).ok().filter(|&place| place < MARKER_LEN)?;
     Some(&mut bytes[..MARKER_LEN - place])
@@ -851,7 +854,7 @@ impl Files {
         }
     }
 
-    /// An error if something else is at the place of the image or the journal by now.
+    /// Fails if something else is now in the place of the image or the journal.
     fn check_there(&self) -> Result<(), Error> {
         self.image.check_there()?;
         match self.open_journal.get() {
@@ -947,7 +950,7 @@ impl Storage for Files {
     fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error> {
         self.check_there()?;
         let file = save_with_room(&self.journal, bytes, len, Existing::Refused, self.image.readers)?;
-        // By its name something else might be opened.
+        // Its name might now open something else.
         let _ = self.open_journal.set(file);
         Ok(())
     }
@@ -966,7 +969,7 @@ impl Storage for Files {
     }
 }
 
-/// Where a header is: its folder stays open.
+/// The place of a header, whose folder stays open.
 pub fn place(header: &Path) -> Result<Place, Error> {
     let found = destination::find(header).and_then(Destination::place);
     found.map_err(|error| Error::io(&quoted(header), error))
@@ -977,7 +980,7 @@ fn replaced(place: &Place) -> Error {
     Error::io(&quoted(&place.shown), reason)
 }
 
-/// An error unless this header is there.
+/// Fails unless this header is there.
 pub fn check_header(place: &Place, header: &[u8; header::LEN]) -> Result<(), Error> {
     match Header::read(&place.path) {
         Ok(found) if found.bytes() == header => Ok(()),
@@ -985,12 +988,12 @@ pub fn check_header(place: &Place, header: &[u8; header::LEN]) -> Result<(), Err
     }
 }
 
-/// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
+/// Creates or replaces a file atomically; it is on the disk when this returns.
 pub fn save(place: &Place, bytes: &[u8], existing: Existing, readers: Readers) -> Result<(), Error> {
     save_with_room(place, bytes, 0, existing, readers).map(drop)
 }
 
-/// The same; if the system can, it keeps room for a file of this length. It is locked.
+/// The same, locked, and with room reserved for a file of this length if the system can do that.
 fn save_with_room(
     place: &Place,
     bytes: &[u8],

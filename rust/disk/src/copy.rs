@@ -23,7 +23,7 @@ use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTEN
 /// Reads a secret, or asks for it.
 pub type Read<'a> = &'a dyn Fn() -> Result<Secret, Error>;
 
-/// What is encrypted of an image, and how.
+/// Which part of an image is encrypted, and how.
 pub struct Plan {
     pub sector_len: usize,
     pub offset: u64,
@@ -75,14 +75,14 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
         .map_err(|error| Error::write(&header_output.name, &error))?;
     let new = output.file().map(|file| file.try_clone()).transpose();
     let new = new.map_err(|error| Error::io(&output.name, error))?;
-    // What is no file was changed already.
+    // Outputs other than files have already been changed.
     let new = new.zip(output.place());
     let is_new = || new.is_none_or(|(new, place)| is_same(&new, fs::metadata(place.path)));
     // The header first: without it the new image cannot be decrypted.
     let commit = || {
         header_output.commit()?;
         output.commit()?;
-        // Another encryption may have replaced it before the image was there.
+        // Another encryption may have replaced it before the image appeared.
         convert::check_header(&header_place, header.bytes()).map_err(|_| {
             let reason = "was replaced meanwhile, and cannot decrypt the new image: encrypt again";
             Error::io(&quoted(&header_place.shown), reason)
@@ -94,7 +94,7 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     }
 }
 
-/// A header that is replaced. It stays until the image that it belongs to is replaced too.
+/// A header that is being replaced. The old one stays until its image is replaced too.
 struct Old {
     place: Place,
     kept: Place,
@@ -126,8 +126,8 @@ impl Old {
         }))
     }
 
-    /// Replaces header and image by `commit`. If that fails, the header stays that of the image at its place; `is_new` tells which
-    /// one that is.
+    /// Replaces header and image by `commit`. If that fails, the header still fits the image in place; `is_new` tells
+    /// which one that is.
     fn replace(
         self,
         commit: impl FnOnce() -> Result<(), Error>,
@@ -140,7 +140,7 @@ impl Old {
         let done = commit();
         if done.is_err() {
             if is_new() {
-                // It may be the old one when the power goes.
+                // After a power failure it may be the old one.
                 warn(format_args!("{name}: the header of the image that was replaced"));
                 return done;
             }
@@ -151,7 +151,7 @@ impl Old {
     }
 }
 
-/// Decrypts; of the image with its decrypted sectors, `range` is wanted.
+/// Decrypts `range` of the image.
 pub fn decrypt(job: &Job<'_>, how: &How<'_>, secret: Read<'_>, range: Range) -> Result<(), Error> {
     let destination = job.decrypted(EXTENSION)?;
     check_other(job.input, &destination)?;
@@ -174,10 +174,10 @@ pub enum How<'a> {
         path: Option<&'a Path>,
         /// Of a password.
         max_cost: u8,
-        /// Only an image that the header knows.
+        /// Accept only an image that the header recognises.
         is_checked: bool,
     },
-    /// With the key of its sectors, as dm-crypt does.
+    /// With the key of the sectors itself, as dm-crypt does.
     Plain(Plain),
 }
 
@@ -209,7 +209,7 @@ impl Opened {
         }
     }
 
-    /// The key of the sectors, if a header gave it.
+    /// The key of the sectors, if it came from a header.
     pub fn sector_key(&self) -> Option<&Key> {
         match &self.keys {
             Keys::Headed(headed) => Some(headed.disk.sector_key()),
@@ -217,7 +217,7 @@ impl Opened {
         }
     }
 
-    /// Brings the header up to date. An error if there is another one at its place.
+    /// Updates the header. Fails if another one is in its place.
     pub fn update_header(&self) -> Result<(), Error> {
         let Keys::Headed(headed) = &self.keys else {
             return Ok(());
@@ -317,7 +317,8 @@ pub fn read_header(path: &Path) -> Result<Header, Error> {
     Header::read(path)
 }
 
-/// Where the header of an image is. What is made in the folder of a device does not outlive the machine's next start.
+/// The place of an image's header. A device needs an explicit one: files in its folder do not survive a restart of the
+/// machine.
 pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error> {
     let path = match header {
         Some(header) if is_stdio(header) => return Err(Error::usage("--header", "must be a file")),
@@ -334,7 +335,7 @@ pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error
         }
         None => beside(image, HEADER_EXTENSION),
     };
-    // No header can be read from anything else, or replaces it.
+    // A header can neither be read from anything else nor replace it.
     if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
         return Err(Error::io(&quoted(&path), "not a regular file"));
     }
@@ -346,7 +347,7 @@ pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error
     }
 }
 
-/// The header of an image, and what may be made beside it.
+/// The header of an image, and the files that may be created beside it.
 pub fn header_files(image: &Path, header: Option<&Path>) -> Result<[PathBuf; 3], Error> {
     let header = header_path(image, header)?;
     if let Ok(Destination::Descriptor(_)) = destination::find(&header) {
@@ -396,7 +397,7 @@ fn transform(
     Ok(output)
 }
 
-/// What is read at once: bytes outside of the encrypted part, or whole sectors.
+/// What is read at a time: bytes outside the encrypted part, or whole sectors.
 #[derive(Debug, PartialEq, Eq)]
 struct Piece {
     start: u64,
@@ -405,7 +406,7 @@ struct Piece {
     sector: Option<u64>,
 }
 
-/// What is read at once so that `at` comes next; `end` is behind it.
+/// What to read next, from `at` on, up to `end` at most.
 fn piece(geometry: &Geometry, at: u64, end: u64) -> Piece {
     let within = |len: u64| usize::try_from(len).unwrap_or(PIECE).min(PIECE);
     let sector_len = geometry.sector_len as u64;

@@ -1,4 +1,4 @@
-//! The header of an encrypted disk, the keys that it gives, and what it says of its image.
+//! The header of an encrypted disk: its keys, and what it says about its image.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -19,9 +19,10 @@
 //! `state` (17 bytes: state and random), Seal `image` (128 bytes and the tag). The memory-hard hash makes the key from a
 //! password, in the domain `veriplex.disk.password.v1`, with the salt. The first encrypted sector has the number 0.
 //!
-//! About an encrypted image, the header has tags of 16 sectors, which are `i * count / 16` for i from 0 to 15 of `count`
-//! sectors: the first 8 bytes of `veriplex::mac` in the domain `veriplex.disk.sector.v1`, of the number (8 bytes,
-//! little-endian) and the ciphertext. If none of them is right, the image is another one, or every sector was rewritten.
+//! About an encrypted image, the header contains tags of 16 sectors, which are `i * count / 16` for i from 0 to 15 of
+//! `count` sectors: the first 8 bytes of `veriplex::mac` in the domain `veriplex.disk.sector.v1`, of the number (8
+//! bytes, little-endian) and the ciphertext. If none of them matches, it is another image, or all these sectors were
+//! rewritten.
 //!
 //! About a conversion: the size of a batch (4 bytes, little-endian), the number of the image's inode, 0 for a device (8 bytes,
 //! little-endian), the tag of the first sector as it was (8 bytes), the bytes of the image that are under the [marker](super::marker) as they were, as they will be, zeros.
@@ -49,7 +50,7 @@ use super::Direction;
 const MAGIC: &[u8; 8] = b"VPX-DISK";
 /// Size in bytes of a header.
 pub const LEN: usize = BEFORE_ABOUT + ABOUT_LEN + TAG_LEN;
-/// What stays the same as long as the disk is encrypted.
+/// What stays the same while the disk is encrypted.
 const HEAD_LEN: usize = MAGIC.len() + 22 + SALT_LEN;
 const BEFORE_ABOUT: usize = HEAD_LEN + 1 + NUMBER_LEN;
 const ABOUT_LEN: usize = SECTORS * SECTOR_TAG_LEN;
@@ -58,16 +59,16 @@ pub const NUMBER_LEN: usize = 16;
 /// How many sectors have tags in the header.
 const SECTORS: usize = 16;
 pub const SECTOR_TAG_LEN: usize = 8;
-/// Instead of the tag of a sector that cannot be read.
+/// Stands for the tag of a sector that cannot be read.
 const UNREAD: [u8; SECTOR_TAG_LEN] = [0; SECTOR_TAG_LEN];
 const KEY: u8 = 1;
 const PASSWORD: u8 = 2;
 
-/// The size of a sector, if nothing else is said.
+/// The default sector size.
 pub const SECTOR_LEN: usize = 4096;
-/// The sizes of sectors, which are powers of two.
+/// The sector sizes, which are powers of two.
 pub const SECTOR_LENS: RangeInclusive<usize> = 512..=65536;
-/// What the cipher can do under one key, in bytes.
+/// How many bytes the cipher may encrypt under one key.
 const MAX_LEN: u64 = 1 << 55;
 /// What one thread does at a time.
 const SHARE: usize = *SECTOR_LENS.end();
@@ -82,7 +83,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Checks what a header or a command line says.
+    /// Checks the values of a header or command line.
     pub fn new(sector_len: usize, offset: u64, len: u64) -> Result<Self, &'static str> {
         if !sector_len.is_power_of_two() || !SECTOR_LENS.contains(&sector_len) {
             Err("the sector size must be a power of two from 512 to 65536")
@@ -107,12 +108,12 @@ impl Geometry {
     }
 }
 
-/// What is beside an encrypted image.
+/// The content of a header.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Header {
     bytes: [u8; LEN],
     pub geometry: Geometry,
-    /// Of the conversion in place that is under way, if one is.
+    /// About the conversion in place under way, if any.
     pub direction: Option<Direction>,
 }
 
@@ -136,9 +137,9 @@ pub struct Conversion {
     pub batch: usize,
     /// The number of the image's inode; 0 for a device.
     pub inode: u64,
-    /// The tag of the first sector as it was.
+    /// The tag of the first sector before the conversion.
     pub first: [u8; SECTOR_TAG_LEN],
-    /// What is under the marker: as it was, and as it will be.
+    /// The bytes that the marker replaces, before and after the conversion.
     pub before: Zeroizing<[u8; MARKER_LEN]>,
     pub after: Zeroizing<[u8; MARKER_LEN]>,
 }
@@ -211,7 +212,7 @@ impl Header {
         })
     }
 
-    /// Reads a header, which is all that the file holds.
+    /// Reads a header, which must be the whole file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let file = text::open_regular(path)?;
         let mut input = Input::from_file(file, Progress::new(false, None), quoted(path));
@@ -226,17 +227,17 @@ impl Header {
         &self.bytes
     }
 
-    /// Whether both are of one disk, perhaps in different states.
+    /// Whether both belong to one disk, perhaps in different states.
     pub fn is_same_disk(&self, other: &Self) -> bool {
         self.bytes[..HEAD_LEN] == other.bytes[..HEAD_LEN]
     }
 
-    /// The cost of the password, if it is not a key that unlocks it.
+    /// The cost of the password, if a password unlocks it.
     pub fn cost(&self) -> Option<u8> {
         (self.bytes[MAGIC.len()] == PASSWORD).then_some(self.bytes[MAGIC.len() + 1])
     }
 
-    /// An error if a conversion in place is under way.
+    /// Fails if a conversion in place is under way.
     pub fn check_finished(&self, name: &str) -> Result<(), Error> {
         let Some(direction) = self.direction else {
             return Ok(());
@@ -245,8 +246,8 @@ impl Header {
         Err(Error::usage(name, reason))
     }
 
-    /// The keys, and what the header says of its image, if this is the secret; `name` is where the header is. A password
-    /// may have a cost of at most `max_cost`.
+    /// The keys, and what the header says about its image, if this is the right secret; `name` is the header's file.
+    /// The cost of a password may be at most `max_cost`.
     pub fn unlock(&self, name: &str, secret: &Secret, max_cost: u8) -> Result<(Disk, State), Error> {
         let wrong = match (self.bytes[MAGIC.len()], secret) {
             (KEY, Secret::Key(_)) => "wrong key, or damaged header",
@@ -271,19 +272,19 @@ impl Header {
 /// The sectors of a disk, and their key.
 pub struct Sectors {
     pub geometry: Geometry,
-    /// In a box: each move of its long keys leaves a copy on the stack, and only so much of that is wiped.
+    /// Boxed, because each move of its long keys leaves a copy on the stack, of which only a part is wiped.
     cipher: Box<Adiantum>,
 }
 
 /// The keys of a disk with a header.
 pub struct Disk {
     sectors: Sectors,
-    /// Of the sectors, for programs that read no header.
+    /// The key of the sectors, for programs that read no header.
     sector_key: Key,
     /// The first bytes of its header.
     head: [u8; HEAD_LEN],
     tags: Key,
-    /// As it is before a state is mixed in.
+    /// The protocol before a state is mixed in.
     protocol: Protocol,
 }
 
@@ -379,7 +380,7 @@ impl Disk {
         Some(State::decode(header.direction, *number, &about))
     }
 
-    /// A tag of something else than a header.
+    /// A tag of anything but a header.
     pub fn mac(&self, domain: Label<'_>) -> Mac {
         Mac::new(domain, &self.tags)
     }
@@ -394,7 +395,7 @@ impl Disk {
         *tag
     }
 
-    /// Tags of some sectors, whose ciphertext `read` gives.
+    /// Tags of some sectors, whose ciphertext `read` returns.
     pub fn sector_tags<E>(
         &self,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
@@ -469,7 +470,7 @@ impl Sectors {
 }
 
 impl SectorTags {
-    /// An error if the image has none of these sectors any more.
+    /// Fails if the image no longer has any of these sectors.
     pub fn check(&self, found: &Self, name: &str) -> Result<(), Error> {
         let mut pairs = self.0.iter().zip(&found.0);
         if pairs.any(|(one, other)| *one != UNREAD && one.ct_eq(other).into()) {
@@ -529,7 +530,7 @@ mod tests {
         }
     }
 
-    /// One sector that is as it was is enough; that of another number or disk is none.
+    /// One unchanged sector is enough; one of another number or disk does not count.
     #[test]
     fn sectors_that_a_header_knows() {
         let disk_of = |count: u64| disk(Geometry::new(512, 512, 512 * count).unwrap());

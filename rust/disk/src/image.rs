@@ -1,4 +1,4 @@
-//! Images and block devices, any place of which can be read and written.
+//! Images and block devices, which can be read and written at any place.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -25,14 +25,14 @@ use super::marker::Marker;
 /// What an image is opened for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To find out what it is: it may be a device in use, and whoever gets the answer may use it at once.
+    /// To look at it, without blocking it: it may be a device in use.
     Look,
     /// To read all of it. Linux gives a device to one program only.
     Read,
     Write,
 }
 
-/// One that is open and locked, for one program that writes or several that read.
+/// An open image, locked for one writer or several readers.
 #[derive(Debug)]
 pub struct Image {
     file: File,
@@ -41,14 +41,14 @@ pub struct Image {
     len: u64,
     /// The number of its inode; 0 for a device.
     pub inode: u64,
-    /// Who may read what is made beside it.
+    /// Who may read the files created beside it.
     pub readers: Readers,
     /// For messages.
     pub name: String,
     path: PathBuf,
-    /// The system tells of a write that was lost once only, at the next sync.
+    /// The system reports a lost write only once, at the next sync.
     has_lost: AtomicBool,
-    /// Its length was another one than when it was opened.
+    /// Its length once differed from that when it was opened.
     is_other_len: AtomicBool,
     syncing: Mutex<()>,
 }
@@ -57,14 +57,14 @@ const CHANGED: &str = "was replaced or changed its length while it was open: wha
                        not brought up to date";
 
 impl Image {
-    /// Opens one that is not half converted.
+    /// Opens an image that is not half converted.
     pub fn open(path: &Path, access: Access) -> Result<Self, Error> {
         let image = Self::open_any(path, access)?;
         check_whole(&image.file, &image.name)?;
         Ok(image)
     }
 
-    /// Opens one that may be half converted.
+    /// Opens an image that may be half converted.
     pub fn open_any(path: &Path, access: Access) -> Result<Self, Error> {
         let lock = if access == Access::Write {
             Locked::alone
@@ -82,12 +82,12 @@ impl Image {
         Ok(image)
     }
 
-    /// Opens one to look at it.
+    /// Opens an image to look at it.
     pub fn look(path: &Path) -> Result<Self, Error> {
         Self::open_as(path, Access::Look, |file| Ok(Locked::shared(file).ok()))
     }
 
-    /// Whether another process changes it.
+    /// Whether another process is changing it.
     pub fn is_in_use(&self) -> bool {
         self.locked.is_none()
     }
@@ -121,7 +121,7 @@ impl Image {
         flags.set(OFlags::EXCL, is_device && access != Access::Look);
         options.custom_flags(flags.bits().cast_signed());
         let file = match destination::find(path) {
-            // Whoever may change its folder may have put a link there since.
+            // Someone who may change its folder may have put a link there since.
             Ok(Destination::Name(place)) if write => {
                 if is_device {
                     place.check_given(false, "device").map_err(failed)?;
@@ -180,7 +180,7 @@ impl Image {
         self.len
     }
 
-    /// What it says of its own conversion, if it is half converted.
+    /// What it says about its own conversion, if it is half converted.
     pub fn marker(&self) -> Result<Option<Marker>, Error> {
         marker(&self.file, &self.name)
     }
@@ -196,7 +196,7 @@ impl Image {
             .map_err(|reason| Error::usage(&self.name, reason))
     }
 
-    /// An error, unless the image has all that was encrypted.
+    /// Fails unless the image contains the whole encrypted part.
     pub fn check(&self, geometry: &Geometry) -> Result<(), Error> {
         if self.len < geometry.end() {
             let reason = format_args!(
@@ -209,29 +209,29 @@ impl Image {
         Ok(())
     }
 
-    /// Tags of the sectors that a header knows, as they are in this image.
+    /// The tags, in this image, of the sectors by which a header recognises it.
     pub fn sector_tags(&self, disk: &Disk) -> SectorTags {
         disk.readable_sector_tags(|number, sector| self.read_at(disk.place(number), sector))
     }
 
-    /// Like a write, it remembers a length that has changed, which may be the old one again later.
+    /// Like a write, it remembers that the length has changed, even if it is later the old one again.
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
         let read = self.file.read_exact_at(buffer, at);
         read.inspect_err(|_| drop(self.check_kept()))
     }
 
-    /// Reads as much as the system gives at once; nothing at the end.
+    /// Reads as much as the system returns at once; nothing at the end.
     pub fn read_some_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.file.read_at(buffer, at)
     }
 
-    /// Like a sync, it fails once the length has changed: a write behind the end would make the image whole again, with zeros.
+    /// Like a sync, it fails once the length has changed: a write beyond the end would fill the gap with zeros.
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.check_kept()?;
         self.file.write_all_at(bytes, at)
     }
 
-    /// Makes a hole, where the system can; elsewhere nothing changes.
+    /// Makes a hole where the system can; otherwise does nothing.
     pub fn punch_at(&self, at: u64, len: u64) -> io::Result<()> {
         self.check_kept()?;
         #[cfg(target_os = "linux")]
@@ -249,20 +249,20 @@ impl Image {
         Ok(())
     }
 
-    /// What was written is on the disk. After the first error, all writes and syncs fail.
+    /// Synchronises what was written. After the first error, all writes and syncs fail.
     pub fn sync(&self) -> io::Result<()> {
         self.sync_by(File::sync_data)
     }
 
     /// The same, for tests.
     pub(super) fn sync_by(&self, sync: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-        // One at a time: only one of two would be told.
+        // One at a time: only one of two would learn of an error.
         let _syncing = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
         self.check_kept()?;
         sync(&self.file).inspect_err(|_| self.has_lost.store(true, Ordering::SeqCst))
     }
 
-    /// An error if something else is at its place by now.
+    /// Fails if something else is now in its place.
     pub fn check_there(&self) -> Result<(), Error> {
         // A device may get another node.
         let identity = |found: &Metadata| {
@@ -293,7 +293,7 @@ impl Image {
     }
 }
 
-/// What an image says of its own conversion, if it is half converted.
+/// What an image says about its own conversion, if it is half converted.
 fn marker(file: &File, name: &str) -> Result<Option<Marker>, Error> {
     let mut bytes = [0; MARKER_LEN];
     match file.read_exact_at(&mut bytes, 0) {
@@ -303,12 +303,12 @@ fn marker(file: &File, name: &str) -> Result<Option<Marker>, Error> {
     }
 }
 
-/// An error if this image is half converted, or half overwritten.
+/// Fails if this image is half converted or half overwritten.
 fn check_whole(file: &File, name: &str) -> Result<(), Error> {
     marker(file, name)?.map_or(Ok(()), |marker| Err(marker.refused(name, true)))
 }
 
-/// An error if an output is the input itself, which a crash would leave as neither plaintext nor ciphertext.
+/// Fails if the output is the input itself, which a crash would leave as neither plaintext nor ciphertext.
 pub fn check_other(input: &Path, output: &Path) -> Result<(), Error> {
     if !is_stdio(output) && are_same(input, output) {
         let reason = "is also the input, or has or may have the same data (use --in-place)";
@@ -325,13 +325,13 @@ pub fn are_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Whether there is a block device at this place to which the system lets nobody write.
+/// Whether this is a block device that the system makes read-only.
 pub fn is_read_only_device(path: &Path) -> bool {
     fs::metadata(path)
         .is_ok_and(|found| found.file_type().is_block_device() && device::is_read_only(found.rdev()))
 }
 
-/// Whether there is a block device at this place.
+/// Whether this is a block device.
 pub fn is_device(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.file_type().is_block_device())
 }

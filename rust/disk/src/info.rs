@@ -1,4 +1,4 @@
-//! What an image and its header say without a key.
+//! What an image and its header show without a key.
 
 use std::fmt::Write as _;
 use std::io::Write;

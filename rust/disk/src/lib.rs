@@ -1,9 +1,9 @@
-//! Encrypted disks: images and block devices of which every sector is encrypted in its place with Adiantum.
+//! Encrypted disks: images and block devices whose sectors are each encrypted in place, with Adiantum.
 //!
-//! The ciphertext is as long as the plaintext, and is not authenticated. Beside it is a header ([`header`]), without which
-//! nothing can be decrypted. [`copy`] makes another file; [`convert`] works in place, with a journal, and meanwhile the
-//! image begins with a [`marker`]; [`serve`] is a block device for clients of [`nbd`].
-//! Linux's dm-crypt computes the same sectors: [`table`] is for it, and [`plain`] opens what it made.
+//! The ciphertext is as long as the plaintext, and is not authenticated. Nothing can be decrypted without the header
+//! beside it ([`header`]). [`copy`] writes a new file; [`convert`] works in place, with a journal, and meanwhile the
+//! image begins with a [`marker`]; [`serve`] provides a block device for [`nbd`] clients. Linux's dm-crypt computes the
+//! same sectors: [`table`] tells it how, and [`plain`] opens what it made.
 
 #![doc(hidden)]
 #![forbid(unsafe_code)]

@@ -8,7 +8,8 @@
 //! | 8 | how many bytes of the encrypted part may be converted, little-endian; the rest is as it was |
 //! | 16 | tag of all before: `veriplex::mac` in the domain `veriplex.disk.marker.v1` |
 //!
-//! What belongs there is in the header and in the journal. So whoever has the image knows what it is, whatever its name is.
+//! The bytes that it replaces are in the header and in the journal. So the image itself shows its state, whatever its
+//! name.
 
 use veriplex::{TAG_LEN, label};
 use veriplex_files::error::Error;
@@ -19,10 +20,10 @@ use super::header::{Conversion, Disk, NUMBER_LEN};
 
 const BEFORE_TAG: usize = MARKER_LEN - TAG_LEN;
 
-/// What an image says of its own conversion.
+/// What an image says about its own conversion.
 pub struct Marker {
     bytes: [u8; MARKER_LEN],
-    /// Of the conversion, unless it is being overwritten.
+    /// The conversion, unless the device is being overwritten.
     pub direction: Option<Direction>,
     /// How many bytes of the encrypted part may be converted.
     pub begun: u64,
@@ -48,7 +49,7 @@ impl Marker {
         }
     }
 
-    /// What the first bytes of an image are, if they are a marker; its tag may be wrong.
+    /// The marker in the first bytes of an image, if there is one; its tag may be wrong.
     pub fn parse(bytes: &[u8; MARKER_LEN]) -> Option<Self> {
         let (&[direction], rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
         let (begun, _) = rest[NUMBER_LEN..].split_first_chunk()?;
@@ -71,8 +72,8 @@ impl Marker {
         self.bytes == Self::new(disk, conversion, self.begun).bytes
     }
 
-    /// An error if it is of any conversion of this disk; if `is_checked`, always: other content may look the same, but a header
-    /// that still opens this disk in part would go unnoticed.
+    /// Fails if it belongs to any conversion of this disk, or always if `is_checked`: other content may look the same,
+    /// but a header that opens only a part of this disk would go unnoticed.
     pub fn check(&self, disk: &Disk, name: &str, is_checked: bool) -> Result<(), Error> {
         let (_, rest) = self.bytes.split_at(MAGIC.len() + 1);
         let (number, _) = rest.split_first_chunk().expect("the length is right");
@@ -84,7 +85,7 @@ impl Marker {
         Ok(())
     }
 
-    /// Why the image, which has this name, cannot be used, and whether `--no-check` would help.
+    /// Why the image with this name cannot be used, and whether `--no-check` would help.
     pub fn refused(&self, name: &str, is_optional: bool) -> Error {
         let reason = match self.direction {
             Some(direction) => format!(

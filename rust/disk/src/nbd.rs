@@ -1,26 +1,26 @@
 //! The server's side of the NBD protocol, fixed newstyle with simple replies
 //! (<https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>), over any stream.
 //!
-//! There is one export, whose name is empty. Whatever a client sends, it costs no more memory than [`MAX_TRANSFER`] and an option.
-//! Block status is not offered: it needs structured replies, and could not report one sector of zeros, since a hole in an
-//! encrypted image decrypts to noise.
+//! There is one export, with an empty name. Nothing that a client sends takes more memory than [`MAX_TRANSFER`] and one
+//! option. Block status is not offered: it needs structured replies, and could not report one sector of zeros, since a
+//! hole in an encrypted image decrypts to noise.
 
 use std::io::{self, Read, Write};
 
 use zeroize::Zeroizing;
 
-/// A disk as a client sees it. Any bytes may be read and written.
+/// A disk as a client sees it. Reads and writes may begin and end at any byte.
 pub trait Device {
     fn len(&self) -> u64;
     fn is_read_only(&self) -> bool;
-    /// The size of what is read and written without more work.
+    /// The unit that is read and written most efficiently.
     fn block_len(&self) -> u32;
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()>;
     /// May change what it is given.
     fn write(&self, at: u64, bytes: &mut [u8]) -> io::Result<()>;
-    /// Whether clients may say what they no longer need.
+    /// Whether clients may discard data.
     fn can_trim(&self) -> bool;
-    /// What these bytes are read as, until they are written again, is undefined.
+    /// Until these bytes are written again, reading them returns anything.
     fn trim(&self, at: u64, len: u32) -> io::Result<()>;
     /// What was written is on the disk.
     fn flush(&self) -> io::Result<()>;
@@ -28,7 +28,7 @@ pub trait Device {
 
 /// The other side of a connection.
 pub trait Stream: Read + Write {
-    /// The handshake is over: from now on the client may take its time.
+    /// The handshake is over; the client may now take its time.
     fn established(&mut self) -> io::Result<()>;
 }
 
@@ -103,7 +103,7 @@ fn malformed(what: &'static str) -> io::Error {
 ///
 /// # Errors
 ///
-/// If the stream fails or the client sends what cannot be answered.
+/// If the stream fails, or the client sends something that has no answer.
 pub fn serve(stream: &mut impl Stream, device: &impl Device) -> io::Result<()> {
     if negotiate(stream, device)? {
         stream.established()?;
@@ -160,7 +160,7 @@ fn negotiate(stream: &mut impl Stream, device: &impl Device) -> io::Result<bool>
         stream.read_exact(&mut data)?;
         let mut reply = |kind, data: &[u8]| reply(stream, option, kind, data);
         match option {
-            // It knows no errors.
+            // It has no error replies.
             EXPORT_NAME if !data.is_empty() => return Err(malformed("unknown export")),
             EXPORT_NAME => {
                 let zeros = if chosen & NO_ZEROES == 0 { 124 } else { 0 };
@@ -213,7 +213,7 @@ fn reply(stream: &mut impl Write, option: u32, kind: u32, data: &[u8]) -> io::Re
     stream.write_all(&reply.concat())
 }
 
-/// The name in the data of `INFO` and `GO`, if they are as they should be: the name with its length, and kinds of
+/// The name in the data of `INFO` and `GO`, if these are well-formed: the name with its length, and kinds of
 /// information with their number.
 fn parse_info(data: &[u8]) -> Option<&[u8]> {
     let (len, rest) = data.split_first_chunk()?;
@@ -306,7 +306,7 @@ fn pieces(at: u64, len: u32) -> impl Iterator<Item = (u64, usize)> {
     })
 }
 
-/// Answers requests until the client goes.
+/// Answers requests until the client leaves.
 fn transmit(stream: &mut impl Stream, device: &impl Device) -> io::Result<()> {
     let mut buffer = Zeroizing::new(Vec::<u8>::new());
     loop {
@@ -342,7 +342,7 @@ fn transmit(stream: &mut impl Stream, device: &impl Device) -> io::Result<()> {
 /// At least as large as this request needs it.
 fn resized(buffer: &mut Zeroizing<Vec<u8>>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
-        // What it had is wiped; a vector that grows would leave copies.
+        // The old content is wiped; a growing vector would leave copies.
         *buffer = Zeroizing::new(vec![0; len.next_power_of_two()]);
     }
     &mut buffer[..len]
@@ -361,7 +361,7 @@ fn send(
             (Ok(()), true) => {}
             (Ok(()), false) => request.answer(stream, 0)?,
             (Err(error), false) => return request.answer(stream, number(error)),
-            // Only the end of the connection can say it now.
+            // Now only closing the connection can report it.
             (Err(error), true) => return Err(error),
         }
         is_answered = true;
@@ -374,7 +374,7 @@ fn send(
     }
 }
 
-/// Takes the data of a write, which come even if it is refused.
+/// Reads the data of a write, which follow even if it is refused.
 fn receive(
     stream: &mut impl Stream,
     device: &impl Device,

@@ -1,7 +1,7 @@
-//! Images that have no header, as dm-crypt makes them: whoever opens one says where its sectors are.
+//! Images without a header, as dm-crypt makes them: the user says where the sectors are.
 //!
-//! Headers of LUKS2 are not read: that would take JSON, Argon2id, an anti-forensic splitter and three more crates, for what
-//! `cryptsetup luksDump --dump-volume-key` gives, the key and where the sectors begin.
+//! LUKS2 headers are not read. That would take JSON, Argon2id, an anti-forensic splitter and three more crates, to
+//! learn what `cryptsetup luksDump --dump-volume-key` prints: the key and where the sectors begin.
 
 use veriplex_files::crypt::Secret;
 use veriplex_files::error::Error;
@@ -9,11 +9,11 @@ use veriplex_files::error::Error;
 use super::header::Sectors;
 use super::image::Image;
 
-/// Where the encrypted part of an image is.
+/// The place of an image's encrypted part.
 pub struct Plain {
     pub sector_len: usize,
     pub start: u64,
-    /// All whole sectors that there are, if not given.
+    /// All whole sectors, if not given.
     pub len: Option<u64>,
 }
 

@@ -36,21 +36,21 @@ const MAX_LINES: usize = 100;
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// An open image. All connections share it.
+/// An open image, shared by all connections.
 pub struct Export {
     opened: Opened,
     is_read_only: bool,
     can_trim: bool,
     /// Whether a client has written.
     is_changed: AtomicBool,
-    /// No request goes on: one may be to write zeros for minutes.
+    /// Stops all requests: one may otherwise write zeros for minutes.
     is_ending: AtomicBool,
-    /// Nobody reads or writes a part of a sector that somebody else writes: neither would have a sector.
+    /// Locks sectors that are written in part: a concurrent access would see half a sector.
     writing: RwLock<()>,
     log: Log,
 }
 
-/// Lines on standard error that nobody waits for: those that nobody reads are lost.
+/// Lines for standard error. Nobody waits for them to be read; unread ones are lost.
 struct Log {
     lines: SyncSender<Option<String>>,
     is_done: Mutex<Receiver<()>>,
@@ -74,7 +74,7 @@ impl Log {
         let _ = self.lines.try_send(Some(line.to_string()));
     }
 
-    /// Gives the lines that there are a moment to be read.
+    /// Gives the remaining lines a moment to be read.
     fn end(&self) {
         if self.lines.try_send(None).is_ok() {
             let is_done = self.is_done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +111,7 @@ impl Export {
         }
     }
 
-    /// Tells whoever runs the server; the client learns only that something failed.
+    /// Tells the server's user; the client learns only that something failed.
     fn reported<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.inspect_err(|error| self.log.line(format_args!("{}: {error}", self.opened.image.name)))
     }
@@ -160,7 +160,7 @@ impl Export {
         let last = len / sector_len - 1;
         let is_whole = [before == 0, before + bytes.len() == len];
         let _writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
-        // What the request does not have of the first and of the last sector stays.
+        // The rest of the first and last sectors stays.
         let mut read = |i: usize| {
             let sector = &mut sectors[i * sector_len..][..sector_len];
             self.opened
@@ -181,7 +181,7 @@ impl Export {
 }
 
 impl Export {
-    /// What was written is on the disk, and the header knows it.
+    /// Synchronises what was written, and updates the header.
     fn end(&self) -> Result<(), Error> {
         if self.is_read_only {
             return Ok(());
@@ -260,12 +260,12 @@ impl Device for Export {
 #[derive(Clone, Debug)]
 pub enum Address {
     Unix(PathBuf),
-    /// Of this machine: whoever can connect has the disk.
+    /// An address of this machine, since whoever can connect has the disk.
     Tcp(SocketAddr),
 }
 
 impl Address {
-    /// The address of TCP, which must be of this machine.
+    /// A TCP address, which must be of this machine.
     pub fn tcp(text: &str) -> Result<Self, Error> {
         match text.parse::<SocketAddr>() {
             Ok(address) if address.ip().is_loopback() => Ok(Self::Tcp(address)),
@@ -302,7 +302,7 @@ impl Listener {
                 Ok(Self::Tcp(listener))
             }
             Address::Unix(path) => {
-                // Nobody else connects, not even before a mode could be set.
+                // Nobody else can connect, not even before a mode is set.
                 let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
                 let bound = SocketFile::bind(path);
                 rustix::process::umask(mask);
@@ -346,7 +346,7 @@ impl Listener {
     }
 
     fn accept(&self) -> io::Result<Connection> {
-        // Where a system hands down that accepting does not wait, reading and writing must wait again.
+        // Some systems let connections inherit that accepting does not wait; their reads and writes must wait.
         let socket = match self {
             Self::Unix(_, listener) => {
                 let (stream, _) = listener.accept()?;
@@ -384,9 +384,9 @@ impl Socket {
         }
     }
 
-    /// Whoever reads from it finds the end, and whoever writes to it fails.
+    /// Readers then find the end, and writers fail.
     fn shutdown(&self) {
-        // One that is closed already need not be.
+        // It may already be closed.
         let _ = match self {
             Self::Unix(stream) => stream.shutdown(Shutdown::Both),
             Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
@@ -396,7 +396,7 @@ impl Socket {
 
 struct Connection {
     socket: Arc<Socket>,
-    /// When the handshake must be over, while it is not.
+    /// The handshake's deadline, until it is over.
     until: Option<Instant>,
 }
 
@@ -455,7 +455,7 @@ struct Client {
 }
 
 impl Clients {
-    /// Serves one more, if there are not too many.
+    /// Serves one more client, if there are not too many.
     fn serve(&mut self, mut connection: Connection, export: &Arc<Export>, quiet: bool) -> io::Result<()> {
         self.0.retain(|client| !client.thread.is_finished());
         if self.0.len() >= MAX_CONNECTIONS {
@@ -464,7 +464,7 @@ impl Clients {
         let socket = Arc::downgrade(&connection.socket);
         let export = export.clone();
         let thread = thread::Builder::new().spawn(move || {
-            // Clients come and go. What was none is told.
+            // Clients come and go; only those that break the protocol are reported.
             if let Err(error) = nbd::serve(&mut connection, &*export)
                 && error.kind() == io::ErrorKind::InvalidData
                 && !quiet
@@ -479,7 +479,7 @@ impl Clients {
         Ok(())
     }
 
-    /// Closes all connections, and waits for whoever writes.
+    /// Closes all connections, and waits for writes in progress.
     fn end(self, export: &Export) {
         export.is_ending.store(true, Ordering::Relaxed);
         for client in &self.0 {
@@ -488,7 +488,7 @@ impl Clients {
             }
         }
         for client in self.0 {
-            // A thread that panicked has dropped what it had.
+            // A thread that panicked has dropped its data.
             let _ = client.thread.join();
         }
     }
@@ -503,7 +503,7 @@ pub fn open(
     secret: impl FnOnce() -> Result<Secret, Error>,
 ) -> Result<Arc<Export>, Error> {
     let is_read_only = is_read_only || image::is_read_only_device(path);
-    // Before there are threads: what begins them copies gaps of the stack.
+    // Before there are threads: starting one copies gaps of the stack.
     let access = if is_read_only { Access::Read } else { Access::Write };
     let opened = with_wiped_stack(|| copy::open(path, how, access, secret))?;
     let export = Export::new(opened, is_read_only, can_trim).map_err(|error| Error::io("threads", error))?;
@@ -537,11 +537,11 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
         let accepted = listener.accept();
         match accepted.and_then(|connection| clients.serve(connection, &export, quiet)) {
             Ok(()) => {}
-            // Whoever connected is gone.
+            // The client has left.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 export.log.line(format_args!("{name}: {error}"));
-                // Without descriptors, for example, the next try fails as well.
+                // Without descriptors, for example, the next attempt fails too.
                 thread::sleep(Duration::from_millis(50));
             }
         }
@@ -605,7 +605,7 @@ mod tests {
         assert!(found == [[8; 4096], [7; 4096]].concat()[..]);
     }
 
-    /// The system tells only the first one who syncs that writes are lost.
+    /// The system reports lost writes only to the first sync.
     #[test]
     fn a_flush_that_failed() {
         let folder = tempfile::TempDir::new().unwrap();

@@ -33,7 +33,8 @@ fn check_no_terminal() -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints the line with which `dmsetup create` maps a block device. The key is in it, unless it is in the kernel's keyring under a description.
+/// Prints the table from which `dmsetup create` maps a block device. It contains the key, unless that is in the
+/// kernel's keyring under a description.
 pub fn print_line(device: &Path, opened: &Opened, keyring: Option<&str>) -> Result<(), Error> {
     let name = quoted(device);
     if !image::is_device(device).map_err(|error| Error::io(&name, error))? {
@@ -61,7 +62,8 @@ fn print(bytes: &[u8]) -> Result<(), Error> {
     output.commit()
 }
 
-/// How a table names a key in the kernel's keyring. dm-crypt takes no white space, and the kernel a description only after a colon.
+/// How a table names a key in the kernel's keyring. dm-crypt allows no white space, and the kernel requires a prefix
+/// with a colon.
 fn reference(description: &str) -> Result<String, Error> {
     let is_right = description.find(':').is_some_and(|at| at > 0)
         && description
@@ -74,7 +76,7 @@ fn reference(description: &str) -> Result<String, Error> {
     Ok(format!(":{}:logon:{description}", Key::<32>::LEN))
 }
 
-/// An error if dm-crypt cannot map such a disk.
+/// Fails if dm-crypt cannot map such a disk.
 fn check(geometry: &Geometry) -> Result<(), &'static str> {
     if geometry.sector_len > MAX_SECTOR_LEN {
         Err("dm-crypt takes sectors of at most 4096 bytes")

@@ -27,9 +27,9 @@ pub const EXIT_STATUSES: [(&str, &str); 5] = [
     ("0", "success"),
     (
         "1",
-        "a check or verification failed: a file differs from its list, a list has a malformed\n\
-         line (with --untagged: only such, or --strict is given), a ciphertext was changed, truncated,\n\
-         extended, or made with another key, a signature is wrong",
+        "a check or verification failed: a file differs from its list; a list has a malformed line\n\
+         (with --untagged: has no other, or has one and --strict is given); a ciphertext was changed,\n\
+         truncated, extended, or made with another key; a signature is wrong",
     ),
     ("2", "invalid command line"),
     (

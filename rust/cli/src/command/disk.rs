@@ -43,8 +43,8 @@ pub enum Command {
         /// Encrypt this many bytes; later bytes stay unchanged
         #[arg(short, long, value_name = "N")]
         length: Option<u64>,
-        /// Treat IMAGE, and an output that is overwritten, as whole even if they look half converted, as content that begins
-        /// with VPX-HALF does
+        /// Accept an IMAGE, or an output to overwrite, that looks half converted because its content begins with
+        /// VPX-HALF
         #[arg(long)]
         no_check: bool,
         #[command(flatten)]
@@ -53,8 +53,8 @@ pub enum Command {
     /// Decrypt an image or a block device; IMAGE.vpdisk becomes IMAGE
     ///
     /// Verifies the key, and that the header belongs to the image. Changed sectors decrypt to noise, without an error.
-    /// With --in-place, the header is kept as IMAGE.vphead.old, for copies of the encrypted image; a program that has the image
-    /// open already, whoever runs it, can read the plaintext.
+    /// With --in-place, the header is kept as IMAGE.vphead.old, for copies of the encrypted image. Any program that
+    /// already has the image open, whoever runs it, can then read the plaintext.
     Decrypt {
         #[command(flatten)]
         secret: SecretArgs,
@@ -73,7 +73,7 @@ pub enum Command {
         #[command(flatten)]
         target: Target,
     },
-    /// Show what the header of an encrypted image says: how it is unlocked, its sectors, and conversions under way
+    /// Show what the header of an encrypted image says: how it is unlocked, its sectors, and any conversion under way
     ///
     /// No key is needed, so nothing shown is verified.
     Info {
@@ -98,9 +98,9 @@ pub enum Command {
         /// Refuse writes
         #[arg(short, long)]
         read_only: bool,
-        /// Let clients discard sectors (TRIM), which then read as noise until they are written
+        /// Let clients discard sectors (TRIM); these read as noise until they are written again
         ///
-        /// It makes holes in the image, so whoever sees the image learns which sectors are unused.
+        /// This makes holes in the image, which show which sectors are unused.
         #[arg(long, conflicts_with = "read_only")]
         trim: bool,
         /// The header (default: IMAGE.vphead); required for block devices
@@ -116,14 +116,14 @@ pub enum Command {
         #[arg(value_name = "IMAGE")]
         image: PathBuf,
     },
-    /// Print the line with which `dmsetup create` maps an encrypted block device: Linux then decrypts it by itself
+    /// Print the table from which `dmsetup create` maps an encrypted block device, which Linux then decrypts itself
     ///
-    /// The key of the sectors is in the line, unless --keyring names it. As long as the disk is mapped, the kernel has the
-    /// key, and root can read it.
+    /// The table contains the key of the sectors, unless --keyring names it. While the disk is mapped, the kernel has
+    /// the key, and root can read it.
     Table {
         #[command(flatten)]
         opening: Opening,
-        /// Name the key in the kernel's keyring: a key of type logon, with this description, such as veriplex:NAME
+        /// Refer to the key in the kernel's keyring: a key of type logon with this description, such as veriplex:NAME
         #[arg(long, value_name = "DESCRIPTION")]
         keyring: Option<String>,
         /// The encrypted block device
@@ -132,7 +132,7 @@ pub enum Command {
     },
     /// Print the key of the sectors, 32 raw bytes, for cryptsetup, or `keyctl padd`
     ///
-    /// It opens this one disk, as long as that is not encrypted anew, whatever becomes of the key file or the password.
+    /// It opens this one disk until that is encrypted anew, even if the key file is lost or the password changes.
     Key {
         #[command(flatten)]
         opening: Opening,
@@ -183,8 +183,8 @@ const SECTOR_SIZES: [&str; 8] = ["512", "1024", "2048", "4096", "8192", "16384",
 
 #[derive(clap::Args, Default)]
 pub struct PlainArgs {
-    /// Open what dm-crypt made, with xchacha12,aes-adiantum-plain64 and --iv-large-sectors: KEYFILE has 32 raw bytes, and there is
-    /// no header
+    /// Open what dm-crypt made with xchacha12,aes-adiantum-plain64 and --iv-large-sectors: KEYFILE has 32 raw bytes,
+    /// and there is no header
     #[arg(long, conflicts_with_all = ["header", "no_check", "password", "PasswordFrom", "max_cost"])]
     plain: bool,
     /// With --plain: sector size in bytes (default: 512)
@@ -256,7 +256,8 @@ impl AddressArgs {
 
 #[derive(clap::Args)]
 pub struct Check {
-    /// Do not check that the header belongs to IMAGE, and that IMAGE is whole; needed after another program rewrote all of it
+    /// Do not check that the header belongs to IMAGE or that IMAGE is whole; needed after another program has rewritten
+    /// all of it
     #[arg(long)]
     no_check: bool,
 }

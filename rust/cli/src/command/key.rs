@@ -14,14 +14,15 @@ use crate::secrets::PasswordFrom;
 pub enum Command {
     /// Make a random key in a file that only you may read
     ///
-    /// It is a symmetric key, for mac, sum, encrypt and disk. With --private it is a private key, for sign, seal, unseal and
-    /// tunnel; FILE.pub then has the public key, for others, and its fingerprint is printed. Whoever gets FILE.pub from you
-    /// should compare the fingerprint with the one that `veriplex key inspect FILE.pub` shows.
+    /// By default it is a symmetric key, for mac, sum, encrypt and disk. With --private it is a private key, for sign,
+    /// seal, unseal and tunnel; its public key, to give to others, is written to FILE.pub, and the fingerprint is
+    /// printed. Whoever receives FILE.pub should compare that fingerprint with what `veriplex key inspect FILE.pub`
+    /// shows.
     Generate {
         /// Make a private key, and its public key in FILE.pub
         #[arg(long)]
         private: bool,
-        /// Put the private key under a password, which is asked for
+        /// Ask for a password, and protect the private key with it
         #[arg(short, long, requires = "private", conflicts_with = "PasswordFrom")]
         password: bool,
         #[command(flatten)]
@@ -40,9 +41,10 @@ pub enum Command {
         #[arg(value_name = "FILE")]
         path: PathBuf,
     },
-    /// Print what the keys in files are, with their fingerprints, and nothing secret
+    /// Print the kinds and fingerprints of the keys in files, and nothing secret
     ///
-    /// It asks for no password: of a private key under a password the fingerprint is not shown. FILE.pub has it.
+    /// It asks for no password, so it cannot show the fingerprint of a private key that has one. Inspect FILE.pub
+    /// instead.
     Inspect {
         /// Keys or lists of public keys; - or none for standard input
         #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -50,19 +52,19 @@ pub enum Command {
     },
     /// Change, add or remove the password of a private key
     ///
-    /// Copies of the file, such as backups, keep the old password. If that may be known to others, make a new key.
+    /// Copies of the file, such as backups, keep the old password. If others may know it, make a new key.
     Password {
         #[command(flatten)]
         from: PasswordFrom,
-        /// Take the first line of a file for the new password, rather than ask for it; - for standard input
+        /// Read the new password from the first line of this file; - for standard input
         #[arg(long, value_name = "FILE")]
         new_password_file: Option<PathBuf>,
-        /// Leave the key without a password
+        /// Remove the password
         #[arg(long, conflicts_with_all = ["new_password_file", "cost"])]
         remove: bool,
         #[command(flatten)]
         cost: Cost,
-        /// The private key, which is replaced when all is done
+        /// The private key; the file is replaced only if everything succeeds
         #[arg(value_name = "FILE")]
         path: PathBuf,
     },

@@ -22,7 +22,7 @@ pub struct Args {
     length: u64,
     #[command(flatten)]
     key: KeyFile,
-    /// Write the outboard of the one FILE, or use it with --verify: with it, parts of FILE can be verified on their own
+    /// Write the outboard of FILE, with which parts of FILE can be verified on their own; with --verify, read it
     #[arg(short, long, value_name = "OUTBOARD", conflicts_with_all = ["check", "recursive", "length"])]
     outboard: Option<PathBuf>,
     /// Replace an existing outboard

@@ -45,10 +45,10 @@ pub enum Command {
     Connect(Connect),
     /// Forward standard input and output through a tunnel to a server, as ssh -W does
     ///
-    /// Exit status 0 means that everything the server sent has arrived, and that standard input was sent to its end. No
-    /// acknowledgement says that it has arrived.
+    /// Exit status 0 means that everything the server sent has arrived, and that standard input was sent to its end;
+    /// the server does not acknowledge it.
     Pipe(Server),
-    /// Echo whatever is sent, to try tunnels with
+    /// Echo whatever is received, to try out tunnels
     Echo {
         /// Listening address: HOST:PORT (port 0 for any) or unix:PATH
         #[arg(long = "listen", value_name = "ADDRESS")]
@@ -62,7 +62,7 @@ pub enum Command {
     group(ArgGroup::new("allowed").args(["peers", "peer_files", "config"]).required(true).multiple(true)),
 )]
 pub struct Serve {
-    /// Read all settings from this file (TOML, see the README), again on SIGHUP
+    /// Read all settings from this file (TOML, see the README), and again on SIGHUP
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "PasswordFrom", "peers", "peer_files", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds",
         "addresses", "max_connections", "grace_seconds", "metrics", "log", "allow_unix",
@@ -70,13 +70,13 @@ pub struct Serve {
     pub config: Option<PathBuf>,
     #[command(flatten)]
     pub key: PrivateKeyFile,
-    /// A client that is allowed: what `veriplex key inspect` prints beside `tunnel --peer`, not its fingerprint; may be
-    /// repeated
+    /// An allowed client: the digits that `veriplex key inspect` prints after `tunnel --peer`, not its fingerprint; may
+    /// be repeated
     #[arg(long = "peer", value_name = "FINGERPRINT",
         value_parser = |text: &str| text::digits_or_file(text, "--peer-file").map(Fingerprint::from_bytes))]
     pub peers: Vec<Fingerprint>,
-    /// The public key of a client that is allowed, or a list with one in each line, or what --peer takes and a name; may be
-    /// repeated, and is read again on SIGHUP
+    /// An allowed client's public key, or a list of clients, one per line: a public key, or what --peer takes and a
+    /// name; may be repeated, and is read again on SIGHUP
     #[arg(long = "peer-file", value_name = "FILE")]
     pub peer_files: Vec<PathBuf>,
     /// Listening address: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets passed by systemd; may be
@@ -140,8 +140,8 @@ pub struct Listen {
     /// How long open connections may continue after SIGTERM or SIGINT, in seconds
     #[arg(long = "grace", value_name = "SECONDS", default_value_t = GRACE)]
     pub grace_seconds: u32,
-    /// Allow plaintext over Unix sockets. They have no reset: the program behind one cannot tell a truncated connection
-    /// from a finished one
+    /// Allow plaintext over Unix sockets. They have no reset, so the program behind one cannot tell a truncated
+    /// connection from a finished one
     #[arg(long)]
     pub allow_unix: bool,
     /// Serve metrics for Prometheus on this Unix socket
