@@ -1,4 +1,4 @@
-//! Access control lists, of which the mode of a file tells only a part.
+//! Access control lists, which a file's mode shows only in part.
 
 use std::fs::File;
 use std::path::Path;

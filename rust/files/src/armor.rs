@@ -1,4 +1,4 @@
-//! Files as text, for where bytes do not pass: lines of base64 between two that say what they are.
+//! Files as text, where binary data cannot pass: lines of base64 between a first and a last line that name them.
 //!
 //! ```text
 //! -----BEGIN VERIPLEX FILE-----
@@ -6,7 +6,7 @@
 //! -----END VERIPLEX FILE-----
 //! ```
 //!
-//! White space may follow each line, so it may end in `\r\n`, and the end. Nothing else may differ from what is written.
+//! White space may follow each line (so it may end in `\r\n`) and the end. Otherwise only what we write is accepted.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,14 +19,14 @@ const END: &[u8] = b"-----END VERIPLEX FILE-----";
 /// Bytes and characters of a line.
 const LINE_BYTES: usize = 48;
 const LINE_CHARS: usize = 64;
-/// How much is read in search of a line's end.
+/// How much is read to find the end of a line.
 const MAX_LINE_LEN: u64 = 128;
 
 /// Bytes that wait for a full line.
 pub struct Encoder {
     line: [u8; LINE_BYTES],
     filled: usize,
-    /// Lines that wait to be written together.
+    /// Lines that are written together.
     text: Vec<u8>,
 }
 
@@ -87,7 +87,7 @@ impl Encoder {
     }
 }
 
-/// What is wrong with armor: an error of kind `InvalidData` that reading gives.
+/// What is wrong with armor: reading returns it in an error of kind `InvalidData`.
 #[derive(Debug)]
 pub struct Malformed {
     line: u64,
@@ -111,7 +111,7 @@ pub fn line_of(offset: u64) -> u64 {
     2 + offset / LINE_BYTES as u64
 }
 
-/// Why a file that begins so is not taken for armor, if it is some.
+/// Why a file that begins like this is not recognised as armor, although it is.
 pub fn problem(begin: &[u8]) -> Option<&'static str> {
     let text: Vec<u8> = begin.iter().copied().filter(|&byte| byte != 0).collect();
     let at = text.windows(BEGIN.len()).position(|window| window == BEGIN)?;
@@ -128,7 +128,7 @@ pub fn problem(begin: &[u8]) -> Option<&'static str> {
 pub struct Decoder<R> {
     inner: BufReader<R>,
     line: [u8; LINE_BYTES],
-    /// What of the line was not given out yet.
+    /// The part of the line that was not returned yet.
     ready: std::ops::Range<usize>,
     state: State,
     /// The number of the line that is read.

@@ -1,4 +1,4 @@
-//! What all commands that encrypt have in common: their secrets, their inputs and outputs, and how files begin.
+//! What all encrypting commands share: secrets, inputs and outputs, and the beginning of files.
 
 use std::fs::Metadata;
 use std::io::{self, Read};
@@ -17,7 +17,7 @@ use crate::places::is_stdio;
 use crate::terminal_quoting::quoted;
 
 pub const SALT_LEN: usize = 32;
-/// The extension of a signature; `GnuPG` takes `.sig` for its own.
+/// The extension of a signature; `.sig` is GnuPG's.
 pub const SIGNATURE_EXTENSION: &str = "vpsig";
 
 /// A password, wiped on drop.
@@ -35,7 +35,7 @@ pub fn random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|error| Error::io("random numbers", error))
 }
 
-/// A generator that begins with random numbers of the system. What draws from it cannot fail, as it would if the system did.
+/// A generator seeded by the system. Drawing from it cannot fail, as drawing from the system can.
 pub fn generator() -> Result<Generator, Error> {
     let mut seed = Zeroizing::new([0; 32]);
     random(seed.as_mut_slice())?;
@@ -51,7 +51,7 @@ pub fn keyed(domain: Label<'_>, header: &[u8], key: &Key, salt: &[u8; SALT_LEN])
     protocol
 }
 
-/// Refuses a cost that came from outside, before any work.
+/// Refuses an untrusted cost before any work.
 pub fn check_cost(name: &str, cost: u8, max_cost: u8) -> Result<(), Error> {
     if cost > max_cost {
         return Err(Error::unverified(
@@ -116,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// Reads the beginning, perhaps in armor: the version.
+    /// Reads the beginning, perhaps in armor, and returns the version.
     pub fn read_version(self, input: &mut Input) -> Result<u8, Error> {
         input.unwrap_armor()?;
         let header: [u8; 9] = read_array(input, "encrypted")?;
@@ -127,7 +127,7 @@ impl Kind {
             Some(Self::Sealed) => "sealed to a public key; use veriplex unseal",
             None => {
                 let mut begin = header.to_vec();
-                // If it cannot be read, it is no veriplex file all the same.
+                // Even if it cannot be read, it is no veriplex file.
                 let _ = input.take(1024).read_to_end(&mut begin);
                 armor::problem(&begin).unwrap_or("not a veriplex file")
             }
@@ -185,7 +185,7 @@ pub struct Job<'a> {
     pub show_progress: bool,
 }
 
-/// What of the plaintext is wanted: all, unless something else is said.
+/// The wanted part of the plaintext; by default all.
 #[derive(Clone, Copy, Default)]
 pub struct Range {
     pub offset: u64,
@@ -198,7 +198,7 @@ impl Range {
         self.offset == 0 && self.length.is_none()
     }
 
-    /// What of the next piece of plaintext, which begins at `at`, is wanted.
+    /// The wanted part of the next piece of plaintext, which begins at `at`.
     pub fn of<'p>(&self, at: u64, piece: &'p [u8]) -> &'p [u8] {
         let place = |wanted: u64| {
             let ahead = wanted.saturating_sub(at);
@@ -208,7 +208,7 @@ impl Range {
         &piece[place(self.offset)..place(end)]
     }
 
-    /// There is nothing: not even the end of the plaintext is where the range begins.
+    /// Nothing: the range begins beyond the end of the plaintext.
     pub fn beyond(&self, name: &str, len: u64) -> Error {
         Error::usage(
             name,
@@ -217,13 +217,13 @@ impl Range {
     }
 }
 
-/// Whether outputs go into a folder with this name.
+/// Whether outputs go into the folder with this name.
 pub fn is_in_folder(output: &Path) -> bool {
     !is_stdio(output) && output.is_dir()
 }
 
 impl Job<'_> {
-    /// Where a file with this extension goes that is made of the input.
+    /// Where the output goes: the input's name with this extension.
     pub fn encrypted(&self, extension: &str) -> Result<PathBuf, Error> {
         self.destination(|| {
             if is_stdio(self.input) {
@@ -232,12 +232,12 @@ impl Job<'_> {
             let name = (self.input.file_name()).ok_or_else(|| {
                 Error::usage(&quoted(self.input), "has no file name: name the output with -o")
             })?;
-            // Not behind the slash at the end of a folder's name.
+            // Not after the slash that ends a folder's name.
             Ok(beside(&self.input.with_file_name(name), extension))
         })
     }
 
-    /// Where the content of the input goes, which is a file with this extension.
+    /// Where the content of the input, which has this extension, goes.
     pub fn decrypted(&self, extension: &str) -> Result<PathBuf, Error> {
         self.destination(|| {
             if is_stdio(self.input) {
@@ -262,7 +262,7 @@ impl Job<'_> {
         })
     }
 
-    /// The output that was named, in which the usual name is put if it is a folder; else the usual one.
+    /// The named output, or the usual name in it if it is a folder; without one, the usual name.
     fn destination(&self, usual: impl FnOnce() -> Result<PathBuf, Error>) -> Result<PathBuf, Error> {
         match self.output {
             None => usual(),
@@ -304,13 +304,13 @@ impl Job<'_> {
         Ok((input, output))
     }
 
-    /// Where plaintext goes, which is its owner's only.
+    /// Where plaintext goes, which only its owner can read.
     pub fn output_of_plaintext(&self, destination: &Path) -> Result<Output, Error> {
         self.output(destination, Readers::Owner)
     }
 
     fn output(&self, destination: &Path, readers: Readers) -> Result<Output, Error> {
-        // Nothing is made beside a device or a named pipe.
+        // Nothing is created beside a device or a named pipe.
         let is_special = |found: Metadata| !found.is_file() && !found.is_dir();
         if self.output.is_none() && !is_stdio(self.input) && self.input.metadata().is_ok_and(is_special) {
             return Err(Error::usage(
@@ -336,7 +336,7 @@ impl Job<'_> {
     }
 }
 
-/// The next bytes of a header; `made`: how the file should have been.
+/// The next bytes of a header; `made` says how the file should have been made.
 pub fn read_array<const N: usize>(input: &mut Input, made: &str) -> Result<[u8; N], Error> {
     let mut array = [0; N];
     match input.read_header(&mut array) {
@@ -349,7 +349,7 @@ pub fn read_array<const N: usize>(input: &mut Input, made: &str) -> Result<[u8; 
     }
 }
 
-/// Whether the input ended, rather than that the system could not read it.
+/// Whether the input ended, as opposed to an error of the system.
 pub fn is_end(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::UnexpectedEof && error.raw_os_error().is_none()
 }

@@ -1,4 +1,4 @@
-//! Descriptors that the command line names by their numbers. They are taken before the program opens anything of its own, which
+//! Descriptors that the command line names by number. The program takes them before it opens anything itself, which
 //! could get the number of one that is not open.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::terminal_quoting::quoted;
 /// By the names that the command line has for them, with their numbers.
 static TAKEN: OnceLock<BTreeMap<PathBuf, (i32, File)>> = OnceLock::new();
 
-/// Takes the descriptors that these paths name. An error if one of them is not open, or cannot be had itself: by its name
+/// Takes the descriptors that these paths name. Fails if one is not open, or cannot be had itself: by its name
 /// something else might be opened.
 pub fn adopt<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
     let own = Own::new();
@@ -59,8 +59,8 @@ pub fn numbered(number: i32) -> Option<&'static File> {
     taken.find(|(other, _)| *other == number).map(|(_, file)| file)
 }
 
-/// What gives this process its own descriptors. To open them by their names would open what they are open to once more: from
-/// its beginning, and not if that is a socket or forbidden by now.
+/// A way for this process to get its own descriptors. Opening them by name would open their files a second time: from
+/// the beginning, and not if that is a socket or now forbidden.
 #[cfg(target_os = "linux")]
 struct Own(Option<std::os::fd::OwnedFd>);
 
@@ -74,7 +74,7 @@ impl Own {
     fn is_open(&self, number: i32) -> bool {
         use std::os::fd::AsRawFd;
         let is_own = self.0.as_ref().is_some_and(|own| own.as_raw_fd() == number);
-        // Where `get` cannot tell, the system shows it.
+        // Where `get` cannot tell, ask the system.
         !is_own && (self.get(number).is_some() || Self::name(number).is_symlink())
     }
 
@@ -97,7 +97,7 @@ impl Own {
         copied.map(File::from).or_else(|| Self::open_pipe(number))
     }
 
-    /// A pipe without a name is the same if it is opened once more.
+    /// Opening a pipe without a name again gives the same pipe.
     fn open_pipe(number: i32) -> Option<File> {
         use std::os::unix::fs::MetadataExt;
         let name = Self::name(number);

@@ -1,5 +1,5 @@
-//! Where a path leads: found once, a name at a time from a folder that is open. What is replaced or opened then is what was
-//! found, whoever changes names meanwhile.
+//! Where a path leads. It is resolved once, name by name from an open folder, so what is then opened or replaced is
+//! what was found, even if others rename files meanwhile.
 
 use std::ffi::{CString, OsString};
 use std::iter::once;
@@ -17,7 +17,7 @@ use crate::access_lists::has_list;
 
 /// What a path names.
 pub enum Destination {
-    /// A descriptor of this process: a stream, whatever it is open to.
+    /// A descriptor of this process: a stream, whatever it refers to.
     Descriptor(i32),
     Name(Place),
 }
@@ -32,14 +32,14 @@ impl Destination {
     }
 }
 
-/// A name in an open folder. It is no link, unless it became one since.
+/// A name in an open folder. It was not a link when it was found.
 #[derive(Clone)]
 pub struct Place {
-    /// The name behind the open folder: it is not looked up again.
+    /// The name in the open folder; the folder is not looked up again.
     pub path: PathBuf,
-    /// The same from the current folder or the root, without links: to be shown, compared and found again.
+    /// The path from the current folder or the root, without links: to be shown, compared and found again.
     pub shown: PathBuf,
-    /// Whether a symbolic link had led there.
+    /// Whether a symbolic link led there.
     pub is_link: bool,
     /// Open as long as the path is used.
     folder: Arc<OwnedFd>,
@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    /// An error if another user may have given this name to what is there; `has_links`: it has several names.
+    /// Fails if another user may have given this name to what is there. `has_links` says that it has several names.
     pub fn check_given(&self, has_links: bool, what: &str) -> io::Result<()> {
         check_given(&self.folder, has_links, what)
     }
@@ -73,8 +73,8 @@ const FOLDER: OFlags = LOOK.union(OFlags::DIRECTORY);
 
 /// Where an output goes.
 ///
-/// A link of another user would choose which of our files is replaced, as would one that another user has given its name. The
-/// kernel's `protected_symlinks` refuses fewer.
+/// Another user's link, or one that another user has renamed, would choose which of our files is replaced. The kernel's
+/// `protected_symlinks` refuses fewer.
 ///
 /// # Errors
 ///
@@ -88,12 +88,12 @@ pub fn find(path: &Path) -> io::Result<Destination> {
     })
 }
 
-/// Where an input is, whose links may be anybody's.
+/// The place of an input, whose links may be anyone's.
 pub fn find_input(path: &Path) -> io::Result<Destination> {
     walk(path, |_, _| Ok(()))
 }
 
-/// An error unless something belongs to this user or to root.
+/// Fails unless it belongs to this user or to root.
 pub fn check_owner(owner: u32, what: &str) -> io::Result<()> {
     if is_ours(owner) {
         return Ok(());
@@ -105,8 +105,8 @@ fn is_ours(owner: u32) -> bool {
     [geteuid().as_raw(), 0].contains(&owner)
 }
 
-/// An error if another user may have given its name to something in this folder: by renaming it, or, if it has several names,
-/// by making this one, which `fs.protected_hardlinks` does not forbid everywhere.
+/// Fails if another user may have given something in this folder its name: by renaming it or, if it has several names,
+/// by adding this one, which `fs.protected_hardlinks` does not prevent everywhere.
 fn check_given(folder: &OwnedFd, has_links: bool, what: &str) -> io::Result<()> {
     let found = fstat(folder)?;
     let mode = Mode::from_raw_mode(found.st_mode);
@@ -119,13 +119,13 @@ fn check_given(folder: &OwnedFd, has_links: bool, what: &str) -> io::Result<()> 
     Err(io::Error::other(reason))
 }
 
-/// Whether the mode says who may write: of an access control list it has a part only.
+/// Whether the mode alone says who may write: it shows only a part of an access control list.
 fn has_no_list(folder: &OwnedFd) -> bool {
     let folder = openat(folder, ".", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     folder.is_ok_and(|folder| !has_list(&folder.into()))
 }
 
-/// Whether this is the private group that some systems give each user, and let write everywhere: as far as files tell.
+/// Whether this is the private group that some systems give each user, and let write everywhere, as far as files tell.
 fn is_private(group: u32) -> bool {
     if !cfg!(target_os = "linux") {
         return false;
@@ -135,7 +135,7 @@ fn is_private(group: u32) -> bool {
     has_only(&read("/etc/passwd"), &read("/etc/group"), &user, &group)
 }
 
-/// Whether a user, whose group it is, is the only one in it.
+/// Whether a user whose group this is is its only member.
 fn has_only(users: &str, groups: &str, user: &str, group: &str) -> bool {
     let (users, groups) = (entries(users), entries(groups));
     let is_own = |name: &str| {
@@ -150,7 +150,7 @@ fn has_only(users: &str, groups: &str, user: &str, group: &str) -> bool {
         && members.all(|[.., names]| names.split(',').all(|name| name.is_empty() || is_own(name)))
 }
 
-/// Of each line: name, password, number, and of a user the number of the group, of a group its other members.
+/// The fields of a line: name, password, number; then a user's group, or a group's other members.
 fn entries(text: &str) -> Vec<[&str; 4]> {
     let entry = |line| {
         let mut fields = str::split(line, ':');
@@ -191,7 +191,7 @@ fn walk(path: &Path, check: impl Fn(&OwnedFd, &Stat) -> io::Result<()>) -> io::R
                         prepend(&mut rest, Path::new(&OsString::from_vec(target.into_bytes())));
                         continue;
                     }
-                    // What it holds is no name: only the system knows where it leads.
+                    // Its content is not a path: only the system knows where it leads.
                     if is_last {
                         return Err(io::Error::other("not the name of a file"));
                     }
@@ -215,15 +215,15 @@ fn walk(path: &Path, check: impl Fn(&OwnedFd, &Stat) -> io::Result<()>) -> io::R
     Err(io::ErrorKind::IsADirectory.into())
 }
 
-/// The names of a path come before the rest, of which the last one is the next.
+/// Puts the names of a path before the rest; the last one is the next.
 fn prepend(rest: &mut Vec<OsString>, path: &Path) {
     rest.extend(path.components().rev().map(|part| part.as_os_str().to_owned()));
 }
 
-/// What has this name, and what it holds if it is a symbolic link.
+/// What has this name, and the target if it is a symbolic link.
 #[cfg(target_os = "linux")]
 fn look(folder: &OwnedFd, name: &OsString) -> io::Result<(Stat, Option<CString>)> {
-    // Of one link, even if another one gets its name.
+    // All about one link, even if another one gets its name.
     let found = openat(folder, &**name, LOOK | OFlags::NOFOLLOW, Mode::empty())?;
     let stat = fstat(&found)?;
     let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
@@ -253,7 +253,7 @@ fn is_in_proc(_: impl AsFd) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A name of an open folder as long as it is open; where the system has none, the one without links.
+/// A path that leads to an open folder while it is open; where the system has none, its path without links.
 fn behind(folder: &OwnedFd, shown: &Path) -> PathBuf {
     use std::os::fd::AsRawFd;
     let open = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string());
@@ -263,8 +263,8 @@ fn behind(folder: &OwnedFd, shown: &Path) -> PathBuf {
     shown.to_owned()
 }
 
-/// Which descriptor of this process has this name, whether it is open or not. The usual names lead nowhere without `/proc`;
-/// others are known once their folder is found.
+/// Which descriptor of this process has this name, whether it is open or not. Without `/proc` the usual names lead
+/// nowhere; others are recognised once their folder is found.
 fn descriptor(path: &Path, is_found: bool) -> Option<i32> {
     let number = path.file_name()?.to_str()?.parse::<u32>().ok()?.try_into().ok()?;
     let folder = path.parent()?;
@@ -272,7 +272,7 @@ fn descriptor(path: &Path, is_found: bool) -> Option<i32> {
     (is_usual || is_found && is_of_descriptors(&Path::new(".").join(folder))).then_some(number)
 }
 
-/// Whether this folder has the descriptors of this process; of its threads, which have the same, it may be.
+/// Whether this folder has the descriptors of this process, or of one of its threads, which share them.
 fn is_of_descriptors(folder: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     real(folder).is_some_and(|folder| {
@@ -294,7 +294,7 @@ mod tests {
             ("ann:x:7:ann\nall:x:70:ann,bob\n", "7", true),
             ("ann:x:7:ann,bob\n", "7", false),
             ("ann:x:7:\nalias:x:7:far\n", "7", false),
-            // It is another user's, or of a user that these files do not have.
+            // It is another user's, or its user is not in these files.
             ("bob:x:8:\n", "8", false),
             ("all:x:70:ann\n", "70", false),
         ] {

@@ -1,5 +1,5 @@
-//! Block devices that have the data of a file or of another device: partitions, loop devices, and what the device mapper
-//! makes. Linux tells in `/sys`; elsewhere a device is only the same as itself.
+//! Block devices with the data of a file or of another device: partitions, loop devices and those of the device mapper.
+//! Linux shows them in `/sys`; elsewhere a device only equals itself.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ enum Place {
         len: u64,
     },
     Device(u64),
-    /// A file that is at least this long and has lost its name, but may have others; and the file system it is on, if known.
+    /// A file of at least this length that has lost this name, but may have others, and its file system, if known.
     Unknown {
         end: u64,
         on: Option<u64>,
@@ -60,7 +60,7 @@ impl Place {
         }
     }
 
-    /// What the system tells about a device.
+    /// What the system says about a device.
     fn folder(self) -> Option<PathBuf> {
         let Self::Device(number) = self else { return None };
         fs::canonicalize(format!("/sys/dev/block/{}:{}", major(number), minor(number))).ok()
@@ -123,7 +123,8 @@ fn number(folder: &Path) -> Option<u64> {
     Some(makedev(major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The name of the file that the loop device with this folder has. The system says so if it is gone, as a name may do too.
+/// The name of the file of the loop device with this folder. The system marks a removed file with a suffix that a real
+/// name may have too.
 fn backing_name(folder: &Path) -> Option<PathBuf> {
     let line = fs::read(folder.join("loop/backing_file")).ok()?;
     Some(OsStr::from_bytes(line.strip_suffix(b"\n").unwrap_or(&line)).into())
@@ -189,7 +190,7 @@ pub fn is_read_only(device: u64) -> bool {
     fs::read(name).is_ok_and(|text| text.trim_ascii() == b"1")
 }
 
-/// Whether what is written to one may be read from the other. Partitions of one disk have different data.
+/// Whether data written to one may be read from the other. Partitions of one disk have different data.
 pub fn overlap(one: &Metadata, other: &Metadata) -> bool {
     let [ones, others] = [one, other].map(|found| Place::of(found).all());
     let may_be = |(i, one): (usize, &Place), (j, other): (usize, &Place)| {

@@ -30,7 +30,7 @@ use crate::terminal_quoting::quoted;
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;
-/// How much of what cannot be read in parts is read at a time for work on all cores.
+/// How much of a stream is read at a time, for work on all cores.
 pub const PIECE: usize = 1 << 22;
 
 /// Standard input.
@@ -40,24 +40,24 @@ pub fn stdin() -> Result<io::Stdin, Error> {
     unless_lost(io::stdin()).map_err(|error| Error::io(name, error))
 }
 
-/// Standard output, for what would be lost without it.
+/// Standard output, for results that would be lost without it.
 pub fn stdout() -> Result<io::Stdout, Error> {
     claim_stdout()?;
     unless_lost(io::stdout()).map_err(|error| Error::io("standard output", error))
 }
 
-/// An error if bytes that are read or written here would be lost.
+/// Fails if bytes read or written here would be lost.
 fn unless_lost<S: AsFd>(stream: S) -> io::Result<S> {
     check_stream(&stream)?;
     unless_closed(stream)
 }
 
-/// Says that standard output will be written, so that it is no file that is read.
+/// Declares that standard output will be written, so that it is not a file that is read.
 pub fn claim_stdout() -> Result<(), Error> {
     Sink::Stdout(io::stdout()).written("standard output").map(drop)
 }
 
-/// An error if what is written to standard output or standard error would be lost.
+/// Fails if writes to standard output or standard error would be lost.
 pub fn check_outputs() -> Result<(), Error> {
     check_open(io::stdout(), "standard output", OFlags::WRONLY)?;
     check_open(io::stderr(), "standard error", OFlags::WRONLY)
@@ -83,8 +83,8 @@ fn check_open(stream: impl AsFd, name: &str, how: OFlags) -> Result<(), Error> {
     Err(Error::io(name, format_args!("not open for {use_}")))
 }
 
-/// Before `main`, the runtime puts `/dev/null` in the place of a standard stream that is closed, and opens it for reading and
-/// writing. A shell opens it for one of these, to read nothing or to discard output.
+/// Before `main`, the runtime replaces a closed standard stream by `/dev/null`, opened for reading and writing. A shell
+/// opens it for only one of these, to read nothing or to discard output.
 fn unless_closed<S: AsFd>(stream: S) -> io::Result<S> {
     let both_ways = fcntl_getfl(&stream).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
     let is_null = || matches!((places::stream(&stream), fs::metadata("/dev/null")), (Ok(a), Ok(b)) if a.rdev() == b.rdev());
@@ -101,7 +101,8 @@ pub fn as_socket<S: AsFd>(stream: &S) -> Option<SockRef<'_>> {
     socket.r#type().is_ok().then_some(socket)
 }
 
-/// An error for a socket of messages: what does not fit into a buffer would be lost, and an empty one would be the end.
+/// Refuses a socket of messages: the part of a message that does not fit into a buffer would be lost, and an empty
+/// message would look like the end.
 fn check_stream(stream: impl AsFd) -> io::Result<()> {
     match as_socket(&stream).map(|socket| socket.r#type()).transpose()? {
         None | Some(Type::STREAM) => Ok(()),
@@ -109,8 +110,8 @@ fn check_stream(stream: impl AsFd) -> io::Result<()> {
     }
 }
 
-/// Where a stream has ended: an error if that may have been a reset, since both directions of the socket are closed. The
-/// system reports a reset once only, and a write may have been told, also one of another process.
+/// Checks the end of a stream. Fails if it may have been a reset, since both directions of the socket are closed: the
+/// system reports a reset only once, and may have reported it to a write, even of another process.
 pub fn check_end(stream: impl AsFd) -> io::Result<()> {
     if as_socket(&stream).is_some_and(|socket| socket.peer_addr().is_err()) {
         let reason = "connection reset, or another program shut it for sending";
@@ -119,7 +120,7 @@ pub fn check_end(stream: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// What is read of a stream, to an end that is none of [`check_end`]'s errors.
+/// Reads a stream, to an end that passes [`check_end`].
 pub struct Ended<S>(pub S);
 
 impl<S: Read + AsFd> Read for Ended<S> {
@@ -132,7 +133,7 @@ impl<S: Read + AsFd> Read for Ended<S> {
     }
 }
 
-/// Opens a file to read it: by its name, but a descriptor that the command line names in its own place.
+/// Opens a file for reading: by its name, or where it stands if the command line names a descriptor.
 pub fn open(path: &Path) -> io::Result<File> {
     let file = match descriptors::named(path) {
         Some(file) => unless_closed(file.try_clone()?)?,
@@ -149,7 +150,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 pub struct Input {
     reader: Reader,
     progress: Progress,
-    /// Of a regular file that is read from its beginning, and of which any place can be read. All else is a stream.
+    /// For a regular file that is read from its beginning, with random access. Anything else is a stream.
     len: Option<u64>,
     is_armored: bool,
     /// For messages.
@@ -175,7 +176,7 @@ impl Input {
     /// Opens a file, or standard input for `-`.
     pub fn open(path: &Path, show_progress: bool) -> Result<Self, Error> {
         if is_stdio(path) {
-            // Not locked: the list of a check may be read from there at the same time.
+            // Not locked: the list of a check may be read from it at the same time.
             let stdin = stdin()?;
             if let Ok(found) = stream(&stdin) {
                 check_unwritten(&found, "standard input")?;
@@ -199,7 +200,7 @@ impl Input {
         let name = quoted(path);
         let found = file.metadata().map_err(|error| Error::io(&name, error))?;
         check_unwritten(&found, &name)?;
-        // A descriptor that was open already goes on where it is.
+        // A descriptor that was already open continues where it is.
         let is_at_start = found.is_file()
             && (&file)
                 .stream_position()
@@ -238,14 +239,14 @@ impl Input {
         matches!(self.reader, Reader::Folder(_))
     }
 
-    /// If it begins as armor does, reads what that holds.
+    /// If it begins like armor, reads its content.
     pub fn unwrap_armor(&mut self) -> Result<(), Error> {
         self.find_armor().map_err(|error| Error::io(&self.name, error))
     }
 
     fn find_armor(&mut self) -> io::Result<()> {
         let mut first = Vec::new();
-        // A piece at a time: other input must not be waited for.
+        // A piece at a time, so as not to wait for other input.
         while self.reader().take(1).read_to_end(&mut first)? > 0 {
             if !armor::BEGIN.starts_with(&first) || first.len() == armor::BEGIN.len() {
                 break;
@@ -263,7 +264,7 @@ impl Input {
         };
         let whole = io::Cursor::new(first).chain(rest);
         self.reader = Reader::Other(if self.is_armored {
-            // What it holds is shorter.
+            // Its content is shorter.
             self.progress.forget_total();
             Box::new(armor::Decoder::new(whole))
         } else {
@@ -272,12 +273,12 @@ impl Input {
         Ok(())
     }
 
-    /// The progress of what is made of it, of which this many bytes are expected. Its own is shown no more.
+    /// The progress of the output, of which this many bytes are expected; replaces the input's own.
     pub fn hand_over(&mut self, total: Option<u64>) -> Progress {
         self.progress.hand_over(total)
     }
 
-    /// A file that is read on from where it is.
+    /// A file that is read from where it is.
     pub fn from_file(file: File, progress: Progress, name: String) -> Self {
         Self {
             reader: Reader::File(file),
@@ -296,12 +297,12 @@ impl Input {
         }
     }
 
-    /// Whether it can be opened again to read the same.
+    /// Whether opening it again reads the same.
     pub fn is_regular(&self) -> bool {
         self.len.is_some()
     }
 
-    /// Whether it is text that holds what is read.
+    /// Whether its content was read from armor.
     pub fn is_armored(&self) -> bool {
         self.is_armored
     }
@@ -311,12 +312,12 @@ impl Input {
         self.len
     }
 
-    /// Whether any place of it can be read.
+    /// Whether it has random access.
     pub fn can_seek(&self) -> bool {
         self.len.is_some() && matches!(self.reader, Reader::File(_))
     }
 
-    /// A file of which any place can be read, with its length and name.
+    /// A file with random access, with its length and name.
     pub fn into_file(self) -> Result<(File, u64, Progress, String), Self> {
         match (self.reader, self.len) {
             (Reader::File(file), Some(len)) => Ok((file, len, self.progress, self.name)),
@@ -324,7 +325,7 @@ impl Input {
         }
     }
 
-    /// Reads the next bytes, which are no progress: in between, a password is asked for and hashed.
+    /// Reads the next bytes without counting them as progress, since a password is asked for and hashed meanwhile.
     pub fn read_header(&mut self, header: &mut [u8]) -> io::Result<()> {
         self.progress.leave_out(header.len() as u64);
         self.reader().read_exact(header)
@@ -338,7 +339,7 @@ impl Input {
             .map_err(|error| Error::io(&self.name, error))
     }
 
-    /// Passes everything to `sink`, a piece at a time.
+    /// Passes everything to `sink`, piece by piece.
     pub fn pump(&mut self, mut sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
         let mut buffer = Zeroizing::new(vec![0; CHUNK]);
         if let Reader::Folder(Folder(path)) = &self.reader {
@@ -400,14 +401,14 @@ pub struct Output {
 
 enum Sink {
     Stdout(io::Stdout),
-    /// A descriptor, device or named pipe, which must not be replaced by a file.
+    /// A descriptor, device or named pipe, which a file must not replace.
     Special(File),
     BlockDevice(Overwritten),
     File(NewFile),
 }
 
 impl Sink {
-    /// A descriptor that the command line names: what it is open to goes on where it is.
+    /// A descriptor that the command line names: writing continues where it is.
     fn descriptor(number: i32, name: &str) -> Result<Self, Error> {
         if number == 1 {
             return Ok(Self::Stdout(stdout()?));
@@ -433,20 +434,20 @@ impl Sink {
     }
 }
 
-/// Who may read a new file; one that replaces another of the same owner has the mode of that one, unless it is a key.
+/// Who may read a new file. One that replaces another of the same owner keeps its mode, unless it is a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
     /// Its owner only.
     Owner,
     /// Its owner only, even if others may read the file that it replaces.
     OwnerAlways,
-    /// Whoever may read any new file: set by the umask.
+    /// Those who may read any new file, by the umask.
     Any,
     /// Those of another file, at most.
     Like(Model),
 }
 
-/// What a new file has of another one.
+/// The properties that a new file takes from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Model {
     /// Only root can give a file away.
@@ -481,7 +482,8 @@ impl Model {
         }
     }
 
-    /// Gives a new file what the system lets us, and tells its mode: nobody can use it who could not use the other one.
+    /// Gives a new file as many of these as the system allows, and returns its mode: only those who could use the other
+    /// file can use it.
     fn mode(self, new: &File) -> io::Result<u32> {
         let found = new.metadata()?;
         if let Some(owner) = self.owner.filter(|&owner| owner != found.uid()) {
@@ -489,26 +491,26 @@ impl Model {
         }
         let mut mode = self.mode;
         if found.gid() != self.group && fchown(new, None, Some(Gid::from_raw(self.group))).is_err() {
-            // Its members are others now, and the other way round.
+            // It has another group: members of the wanted one are now among the others, and the other way round.
             mode = mode & 0o700 | mode & (mode >> 3) & 0o007;
         }
         Ok(if has_list(new) { mode & 0o700 } else { mode })
     }
 }
 
-/// What may be at the place of an output.
+/// What may be in the place of an output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// Nothing.
     Refused,
-    /// The same; `--force` would change that.
+    /// The same, but `--force` would change it.
     Kept,
-    /// A file that is replaced, or something else that is written to.
+    /// A file to replace, or something else to write to.
     Replaced,
 }
 
 impl Output {
-    /// Standard output for `-`, a descriptor of this process for its name, else a file.
+    /// Standard output for `-`, a descriptor of this process for its name, otherwise a file.
     ///
     /// A replaced file keeps its mode, and a symbolic link to it stays one. A link, named pipe or socket of another user is an
     /// error.
@@ -574,7 +576,7 @@ impl Output {
                     .and_then(|()| NewFile::create(place, existing, readers, true)?.like(&found))
                     .map(Sink::File)
             }
-            // Whoever can make files in that folder would be given what belongs in the new one.
+            // Whoever can create files in that folder would get the content meant for the new one.
             Some(_) if !replace => {
                 return Err(Error::io(
                     &name,
@@ -599,7 +601,7 @@ impl Output {
         })
     }
 
-    /// Opens the file that this replaces, by a command that changes it, and says where it is as long as this is there.
+    /// Opens the file that this replaces, for a command that changes it, and returns its path.
     pub fn changing(mut self) -> Result<(Self, File, PathBuf), Error> {
         let Sink::File(NewFile { place, .. }) = &self.sink else {
             return Err(Error::io(&self.name, "not a regular file"));
@@ -631,7 +633,7 @@ impl Output {
         }
     }
 
-    /// Whether nothing is seen of it before [`Output::commit`].
+    /// Whether nobody sees it before [`Output::commit`].
     pub fn is_file(&self) -> bool {
         matches!(self.sink, Sink::File { .. })
     }
@@ -653,7 +655,7 @@ impl Output {
         }
     }
 
-    /// A file that can be written in any order.
+    /// The file, if it can be written in any order.
     pub fn file(&mut self) -> Option<&mut File> {
         match &mut self.sink {
             Sink::File(new) => Some(&mut new.file),
@@ -661,7 +663,7 @@ impl Output {
         }
     }
 
-    /// A folder instead of a file that appears on commit; otherwise the output as it was.
+    /// Turns a file that appears on commit into a folder; other outputs stay as they are.
     pub fn into_folder(self) -> Result<Result<NewFolder, Self>, Error> {
         let Sink::File(NewFile { place, file, .. }) = self.sink else {
             return Ok(Err(self));
@@ -684,8 +686,8 @@ impl Output {
         }))
     }
 
-    /// What was written is whole: lets the file appear under its name. After an error a new file is not there; of one that is
-    /// replaced, either may be.
+    /// Everything is written: lets the file appear under its name. After an error a new file is not there; of one that
+    /// is replaced, either may be.
     pub fn commit(mut self) -> Result<(), Error> {
         if let Some(armor) = self.armor.take() {
             armor
@@ -717,10 +719,10 @@ impl Output {
     }
 }
 
-/// A folder that appears when it is whole. Until then it has a hidden name, and without [`NewFolder::commit`] nothing is left
-/// behind. Only its owner can enter it.
+/// A folder that appears when it is complete. Until then it has a hidden name, and only its owner can enter it. Without
+/// [`NewFolder::commit`] nothing is left behind.
 pub struct NewFolder {
-    /// Dropped before the folder that it is in.
+    /// Dropped before the folder that contains it.
     temporary: Temporary,
     /// The same, open.
     pub folder: File,
@@ -733,7 +735,7 @@ impl NewFolder {
     pub fn commit(self) -> Result<(), Error> {
         let failed = |error| Error::io(&self.name, error);
         sync_all(&self.folder).map_err(failed)?;
-        // Fails if there is something by now, unless it is an empty folder.
+        // Fails if something is there by now, unless it is an empty folder.
         self.temporary.persist(&self.place.path, true).map_err(failed)?;
         sync_name(&self.place.path)
             .inspect_err(|_| temporary::take_back(&self.place.path, &self.folder))
@@ -741,7 +743,7 @@ impl NewFolder {
     }
 }
 
-/// What was written to a folder is on the disk.
+/// Synchronises a folder.
 fn sync_all(folder: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(folder)?;
@@ -750,17 +752,17 @@ fn sync_all(folder: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// What was written is on the disk, if it is kept. Pipes and terminals say that this is invalid.
+/// Synchronises what was written, where it is stored. For pipes and terminals the system says that this is invalid.
 fn sync_stream(stream: impl AsFd) -> io::Result<()> {
     where_possible(rustix::fs::fsync(stream).map_err(io::Error::from))
 }
 
-/// A new name is on the disk too, where the system can; what it names is whole either way.
+/// Synchronises a new name too, where the system can; the named file is complete either way.
 fn sync_name(path: &Path) -> io::Result<()> {
     where_possible(sync_folder(path))
 }
 
-/// What was made, replaced or removed beside this file is so on the disk.
+/// Synchronises the folder of this file, after changes in it.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
@@ -775,7 +777,7 @@ fn where_possible(synced: io::Result<()>) -> io::Result<()> {
 }
 
 impl Existing {
-    /// What `--force` on the command line says.
+    /// The value of `--force` on the command line.
     pub fn forced(force: bool) -> Self {
         if force { Self::Replaced } else { Self::Kept }
     }
@@ -802,7 +804,7 @@ pub fn check_unused(file: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Opens what was found and is no file. Linux refuses block devices that are mounted or otherwise in use.
+/// Opens what was found, if it is not a file. Linux refuses block devices that are mounted or otherwise in use.
 fn open_special(place: &Place, found: &Metadata) -> io::Result<Sink> {
     let kind = found.file_type();
     if kind.is_fifo() || kind.is_socket() {
@@ -831,7 +833,7 @@ fn open_special(place: &Place, found: &Metadata) -> io::Result<Sink> {
     })
 }
 
-/// The mode of a file from its name on; before, it is 0600.
+/// The mode of a file once it has its name; before, it is 0600.
 #[derive(Clone, Copy)]
 enum Mode {
     Exactly(u32),
@@ -859,7 +861,7 @@ impl Mode {
     }
 }
 
-/// It can be read only by setting it; no other thread makes files meanwhile.
+/// It can be read only by setting it; no other thread creates files meanwhile.
 fn umask() -> u32 {
     use rustix::fs::Mode;
     let mask = rustix::process::umask(Mode::from_raw_mode(0o077));
@@ -867,7 +869,7 @@ fn umask() -> u32 {
     mask.as_raw_mode()
 }
 
-/// A file that appears when it is whole.
+/// A file that appears when it is complete.
 struct NewFile {
     file: File,
     /// None where a file needs no name.
@@ -881,7 +883,7 @@ impl NewFile {
     fn create(place: Place, existing: Existing, readers: Readers, unnamed: bool) -> io::Result<Self> {
         let folder = folder_of(&place.path);
         if existing == Existing::Replaced {
-            // It will have a name for a moment. That this cannot be is found out before the work.
+            // It will have a name for a moment. Check beforehand that this is possible.
             temporary::guard()?;
         }
         let (temporary, file) = if let Some(file) = unnamed.then(|| open_unnamed(folder)).flatten() {
@@ -925,7 +927,7 @@ impl NewFile {
 
     fn commit(self) -> io::Result<()> {
         let replace = self.existing == Existing::Replaced;
-        // Under a temporary name it is its owner's only.
+        // Under a temporary name only its owner can use it.
         if self.temporary.is_none() && !replace {
             self.mode.set(&self.file)?;
         }
@@ -951,13 +953,13 @@ impl NewFile {
     }
 }
 
-/// A file in this folder without a name, where the system has that and can give it one later.
+/// A file in this folder without a name, where the system supports that and can name it later.
 #[cfg(target_os = "linux")]
 fn open_unnamed(folder: &Path) -> Option<File> {
     use rustix::fs::Mode;
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR).ok()?);
-    // Without /proc it could have no name.
+    // Without /proc it could not be named.
     fs::metadata(in_proc(&file)).is_ok().then_some(file)
 }
 
@@ -972,7 +974,7 @@ fn in_proc(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Gives a file of [`open_unnamed`] a name that is free.
+/// Gives a file from [`open_unnamed`] a free name.
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
@@ -1025,7 +1027,7 @@ pub fn beside(file: &Path, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// Reads until the buffer is full or nothing more comes, and never gives up for a signal. `read` also gets how much came
+/// Reads until the buffer is full or the input ends, and continues after signals. `read` also gets how much came
 /// before.
 pub fn read_up_to(
     buffer: &mut [u8],
@@ -1064,13 +1066,13 @@ mod tests {
         }
     }
 
-    /// For one at a time: the number of a file that was just replaced may be that of the next one's, which is not written twice.
+    /// One at a time: the next file may get the number of one that was just replaced, and is not written twice.
     fn replacing() -> MutexGuard<'static, ()> {
         static LOCK: Mutex<()> = Mutex::new(());
         LOCK.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its name is not looked up again, when it may have become a link, or be in another folder. A link to it stays one.
+    /// Its name, which may have become a link or be in another folder, is not looked up again. A link to it stays one.
     #[test]
     fn what_was_found_to_be_a_file_is_replaced_by_name() {
         for name in ["file", "link"] {
@@ -1105,7 +1107,7 @@ mod tests {
         }
     }
 
-    /// The folder is the one that was found, whatever has its name by then.
+    /// The folder is the one that was found, even if something else has its name now.
     #[test]
     #[cfg(target_os = "linux")]
     fn an_output_stays_in_its_folder() {
@@ -1128,7 +1130,7 @@ mod tests {
         assert_eq!(fs::read_to_string(at("theirs/file")).unwrap(), "old");
     }
 
-    /// A name that may be lost is an error; that of a folder that cannot be read is none.
+    /// A name that may be lost is an error, except in a folder that cannot be read.
     #[test]
     fn folders_that_are_not_on_the_disk() {
         use rustix::io::Errno;

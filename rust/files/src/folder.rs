@@ -1,7 +1,8 @@
 //! Folders as tar streams, as encrypted files hold them.
 //!
-//! A stream has folders, regular files and symbolic links, each named relative to the folder, a folder before what is in it,
-//! in the order of their names. Owners and special modes are left out. GNU headers; no other extensions than long names.
+//! A stream has folders, regular files and symbolic links, named relative to the folder and ordered by name, each
+//! folder before its content. It has GNU headers, with long names as the only extension, and neither owners nor special
+//! modes.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -50,9 +51,9 @@ pub enum Kind {
     Other,
 }
 
-/// Visits all that is in a folder and in those below, a folder before its content, in the order of names. Links are not
-/// followed, but for the folder that was named: each file is opened in the folder in which it was found, so whoever changes
-/// folders meanwhile cannot lead out of them. What cannot be read is visited with the error.
+/// Visits everything in a folder and those below, in the order of names, each folder before its content. No link is
+/// followed, except to the named folder itself: each file is opened in the folder in which it was found, so nobody can
+/// lead out by changing folders meanwhile. Where something cannot be read, the error is visited instead.
 pub fn walk(
     folder: &Path,
     mut visit: impl FnMut(&Path, io::Result<Found>) -> Result<(), Error>,
@@ -65,7 +66,7 @@ pub fn walk(
             Err(error) => return visit(folder, Err(error)),
         };
     let mut open = OpenFolders::new(root);
-    // The paths are those still to be visited, the next last.
+    // The paths still to be visited, the next one last.
     while let Some(path) = paths.pop() {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             continue;
@@ -89,7 +90,7 @@ pub fn walk(
     Ok(())
 }
 
-/// What has a name in a folder; if that is a folder, it is open.
+/// An entry of a folder; a folder is open.
 fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<(Found, Option<OwnedFd>)> {
     let before = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let kind = FileType::from_raw_mode(before.st_mode);
@@ -122,7 +123,7 @@ fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<(Found, Option<OwnedFd>)> 
     ))
 }
 
-/// Passes a folder as a tar stream to `sink`, in pieces of the size of the buffer.
+/// Passes a folder as a tar stream to `sink`, in pieces as large as the buffer.
 pub fn pack(
     folder: &Path,
     buffer: Zeroizing<Vec<u8>>,
@@ -164,7 +165,7 @@ struct Pieces<S> {
 }
 
 impl<S> Pieces<S> {
-    /// What went wrong: with the sink, or else with this path.
+    /// What failed: the sink, or else this path.
     fn error(&mut self, path: &Path, error: io::Error) -> Error {
         self.failed
             .take()
@@ -205,7 +206,7 @@ fn append(archive: &mut Builder<impl Write>, folder: &Path, path: &Path, found: 
         Kind::Link(target) => (EntryType::Symlink, Some(target), None),
         Kind::File(file) => {
             let len = file.metadata()?.len();
-            // What grows now is left out; some files of the system never say how long they are.
+            // Growth from now on is left out; some system files never say how long they are.
             if len == 0 && (&file).read(&mut [0])? > 0 && file.metadata()?.len() == 0 {
                 return Err(io::Error::other("has content, but does not say its length"));
             }
@@ -239,7 +240,7 @@ fn append(archive: &mut Builder<impl Write>, folder: &Path, path: &Path, found: 
     }
 }
 
-/// Puts a name into its field of a header; what does not fit in there has an entry of its own before.
+/// Puts a name into its field of a header. One that does not fit gets its own entry first.
 fn append_long(
     archive: &mut Builder<impl Write>,
     field: &mut [u8; 100],
@@ -263,7 +264,7 @@ fn append_long(
     archive.append(&header, name.chain(&b"\0"[..]))
 }
 
-/// A file of this length. What is added to it meanwhile is left out.
+/// A file of this length. Data added meanwhile are left out.
 struct Whole(Take<File>);
 
 impl Read for Whole {
@@ -276,29 +277,29 @@ impl Read for Whole {
     }
 }
 
-/// Makes what a tar stream has in a folder, which must be empty and whose owner alone can enter it.
+/// Unpacks a tar stream into a folder, which must be empty and which only its owner may enter.
 ///
-/// In a temporary folder nothing is made any more once a signal removes it.
+/// Nothing is created in a temporary folder once a signal is removing it.
 ///
-/// Nothing is ever made outside of the folder: names with `..`, absolute names, names below a link, a name that comes twice,
-/// and devices are errors. [`pack`] writes none of these, nor some things that are not errors and have no effect: owners,
-/// special modes, the content of folders, and what follows the end, which may be missing. A folder has its own mode once another
-/// entry is not in it, so that memory does not grow with the archive.
+/// Nothing is ever created outside the folder: names with `..`, absolute names, names below a link, repeated names and
+/// devices are errors. [`pack`] writes none of these, nor owners, special modes, content of folders, or data after the
+/// end, which are ignored. The end may be missing. A folder gets its mode at the first entry outside it, so that memory
+/// does not grow with the archive.
 ///
 /// # Errors
 ///
-/// One that has no number of the system's says what is wrong with the archive.
+/// An error without a system error number says what is wrong with the archive.
 pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
     let mut archive = Archive::new(stream);
     let [mut long_name, mut long_link] = [None, None];
     let mut open = OpenFolders::new(folder.try_clone()?.into());
-    // Those that the next entry may be in, each in the one before.
+    // The folders in which the next entry may be, each in the one before.
     let mut folders: Vec<(PathBuf, u32)> = Vec::new();
     let leave = |open: &mut OpenFolders, (path, mode): (PathBuf, u32)| {
         let folder = open.at(&path)?;
         inside(|| fchmod(folder, Mode::from_raw_mode(mode))).map_err(io::Error::from)
     };
-    // Raw: otherwise the names would be read to memory however long they are.
+    // Raw, since otherwise names of any length would be read into memory.
     for entry in archive.entries()?.raw(true) {
         let mut entry = entry?;
         let kind = entry.header().entry_type();
@@ -334,7 +335,7 @@ pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
             leave(&mut open, left)?;
         }
         let parent = open.at(above).map_err(|error| match error.kind() {
-            // The last one is a folder that was left and that nobody can enter.
+            // The last one is a finished folder that nobody can enter.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied => {
                 refused(&name, "place")
             }
@@ -372,7 +373,7 @@ pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
             return Err(refused(&name, "target"));
         }
     }
-    // Only once they are left: nothing could be made in some of them.
+    // Only when finished: nothing could be created in some of them.
     folders
         .into_iter()
         .rev()
@@ -384,7 +385,7 @@ fn refused(name: &Path, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
-/// A name that has an entry of its own.
+/// A name with its own entry.
 fn read_name(entry: &mut Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
     if entry.size() > MAX_NAME_LEN {
         return Err(refused(Path::new("..."), "name"));
@@ -395,7 +396,7 @@ fn read_name(entry: &mut Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
     Ok(name)
 }
 
-/// Makes a file in a folder, which only its owner may use.
+/// Creates a file in a folder that only its owner may use.
 fn extract(entry: &mut Entry<'_, impl Read>, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let mode = entry.header().mode()? & 0o700;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

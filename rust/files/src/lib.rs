@@ -1,4 +1,4 @@
-//! What the program `veriplex` reads and writes, below its commands, its disks and its tunnels. It is not an interface for
+//! How the program `veriplex` reads and writes, below its commands, disks and tunnels. It is not an interface for
 //! others.
 
 #![doc(hidden)]

@@ -1,4 +1,4 @@
-//! Open folders: what is in them is reached a name at a time, and no link is followed.
+//! Open folders, whose content is reached name by name, without following links.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -10,21 +10,22 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, statat, unlinkat};
 
-/// Never waits, as for the other side of a named pipe, and never follows a link.
+/// Never waits (for example for the other side of a named pipe), and never follows a link.
 pub const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// A folder and some of those below, each open below the one before: the next name is mostly in the last one, or in one above.
+/// A folder and some below it, each open inside the one before. The next name is mostly in the last one, or in one
+/// above it.
 pub struct OpenFolders {
     root: OwnedFd,
     open: Vec<(PathBuf, OwnedFd)>,
 }
 
 impl OpenFolders {
-    /// Not all are held open, since there may be more than a process may have.
+    /// Not all stay open, since there may be more than a process may have.
     const MOST: usize = 16;
 
     pub fn new(root: OwnedFd) -> Self {
@@ -41,7 +42,7 @@ impl OpenFolders {
         self.open.push((path, folder));
     }
 
-    /// The folder with this path, to which a name at a time leads, and no link.
+    /// The folder with this path, reached name by name without links.
     pub fn at(&mut self, path: &Path) -> io::Result<&OwnedFd> {
         while self.open.pop_if(|(place, _)| !path.starts_with(place)).is_some() {}
         let mut place = self
@@ -62,7 +63,7 @@ impl OpenFolders {
     }
 }
 
-/// The paths of what is in a folder, the last one first.
+/// The paths of a folder's entries, the last one first.
 pub fn names(folder: impl AsFd, path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -76,11 +77,11 @@ pub fn names(folder: impl AsFd, path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Makes a folder that its owner alone can enter, and opens it.
+/// Creates a folder that only its owner may enter, and opens it.
 ///
 /// # Errors
 ///
-/// If the name now leads to a folder with something in it, or of another owner than files have that are made there.
+/// If the name now leads to a folder that is not empty, or whose owner differs from that of files created there.
 pub fn make(path: &Path, owner: u32) -> io::Result<File> {
     mkdirat(CWD, path, Mode::RWXU)?;
     let open = || {
@@ -93,7 +94,7 @@ pub fn make(path: &Path, owner: u32) -> io::Result<File> {
     open().inspect_err(|_| drop(fs::remove_dir(path)))
 }
 
-/// Removes everything in a folder, whatever the modes of those below forbid. No link is followed.
+/// Removes everything in a folder, whatever the modes of folders below forbid. No link is followed.
 pub fn empty(folder: &File) -> io::Result<()> {
     let mut paths = names(folder, Path::new(""))?;
     let mut open = OpenFolders::new(folder.try_clone()?.into());
@@ -122,7 +123,7 @@ pub fn empty(folder: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets a folder be read and changed, which may be needed to open it.
+/// Makes a folder readable and writable, which may be needed to open it.
 fn unlock(parent: &OwnedFd, name: &OsStr) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -6,9 +6,9 @@ use std::os::unix::fs::FileExt;
 
 use zeroize::Zeroizing;
 
-/// What the marker of a disk that is not whole begins with.
+/// The beginning of the marker of an incomplete disk.
 pub const MAGIC: &[u8; 9] = b"VPX-HALF\x01";
-/// What follows it if the disk is being overwritten, before zeros.
+/// What follows it, before zeros, if the disk is being overwritten.
 pub const OVERWRITTEN: u8 = 3;
 /// Size in bytes of a marker: less than any sector.
 pub const MARKER_LEN: usize = 50;
@@ -29,9 +29,9 @@ pub fn check_whole(file: &File) -> io::Result<()> {
 /// there before opens what is left of it.
 pub struct Overwritten {
     pub file: File,
-    /// What belongs in the place of the marker.
+    /// The bytes that belong in the marker's place.
     first: Zeroizing<[u8; MARKER_LEN]>,
-    /// How many of these bytes are new. Without any there is no marker.
+    /// How many of these bytes are new. If none is, there is no marker.
     held: usize,
 }
 
@@ -53,7 +53,7 @@ impl Overwritten {
         self.file.sync_all()
     }
 
-    /// There is a marker on the disk when this returns.
+    /// Writes a marker, which is on the disk when this returns.
     fn begin(&mut self) -> io::Result<()> {
         self.file.read_exact_at(&mut *self.first, 0)?;
         let mut marker = [0; MARKER_LEN];
@@ -88,7 +88,7 @@ impl Write for Overwritten {
 mod tests {
     use super::*;
 
-    /// Of what is written, nothing is seen at the beginning before all is.
+    /// The beginning of the data appears only when everything is written.
     #[test]
     fn a_device_is_marked_until_it_is_written() {
         let mut file = tempfile::tempfile().unwrap();

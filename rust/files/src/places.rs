@@ -1,4 +1,4 @@
-//! What the process reads and writes: no output replaces or changes what is read, or another output.
+//! What the process reads and writes, so that no output replaces or changes an input or another output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -28,10 +28,10 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Something that is read or written, whatever its name is. Block devices are the last ones.
+/// Something that is read or written, under any name. Block devices come last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing {
-    /// A name in a folder, where there may be nothing yet.
+    /// A name in a folder, which may not exist yet.
     Name(u64, u64, OsString),
     /// A file, folder or pipe.
     Node(u64, u64),
@@ -39,7 +39,7 @@ enum Thing {
 }
 
 impl Thing {
-    /// Nothing for terminals, other such devices and sockets: what is written to them is not what is read.
+    /// Nothing for terminals, similar devices and sockets, where one does not read what was written.
     fn of(found: &Metadata) -> Option<Self> {
         let kind = found.file_type();
         if kind.is_char_device() || kind.is_socket() {
@@ -52,7 +52,7 @@ impl Thing {
     }
 }
 
-/// With what was found there, if that is no name.
+/// The place together with what was found there, if that is no name.
 struct Things(BTreeMap<Thing, Option<Metadata>>);
 
 impl Things {
@@ -82,7 +82,7 @@ impl Things {
     /// Whether one of these is one of the others, or may have the same data.
     fn meet(&self, others: &Self) -> bool {
         others.0.iter().any(|(thing, found)| {
-            // Only block devices have the data of something else.
+            // Only block devices share the data of something else.
             let first = match thing {
                 Thing::BlockDevice(_) => Thing::Node(0, 0),
                 _ => Thing::BlockDevice(0),
@@ -100,7 +100,7 @@ pub fn stream(stream: impl AsFd) -> io::Result<Metadata> {
     File::from(stream.as_fd().try_clone_to_owned()?).metadata()
 }
 
-/// What this process reads, and what it writes at the moment or has written.
+/// What this process reads, is writing, or has written.
 struct Used {
     read: Things,
     written: Things,
@@ -123,9 +123,9 @@ fn twice(name: &str) -> Error {
     Error::usage(name, "would be written twice")
 }
 
-/// Before anything is opened: an error if an output is something that is read, is in a folder that is read, or is another
-/// output; or if a file or stream has several uses. A file may be an input, too. From then on no output replaces or changes
-/// what is read.
+/// To be called before anything is opened. Fails if an output is an input, is in a folder that is read, or is another
+/// output, or if a file or stream has several uses (a file may also be an input). From then on no output replaces or
+/// changes what is read.
 pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Result<(), Error> {
     let stdin = stream(io::stdin()).ok();
     let identity = |found: &Metadata| (found.dev(), found.ino());
@@ -145,7 +145,7 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
             let Some(found) = found else { continue };
             read.add(Things::of(&found));
             let is_stdin = stdin.as_ref().map(identity) == Some(identity(&found));
-            // Its place in the file is that of each of its names.
+            // All its names share its position in the file.
             let is_shared = descriptors::named(path).is_some();
             if found.is_dir() {
                 folders.extend(Thing::of(&found));
@@ -175,10 +175,10 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
         } else {
             (path.as_path(), quoted(path))
         };
-        // What a link leads to is written.
+        // The link's target is written.
         let place = match destination::find(path) {
             Ok(Destination::Name(place)) => place.shown,
-            // As far as the system knows a name.
+            // If the system knows a name.
             Ok(Destination::Descriptor(_)) => fs::canonicalize(path)
                 .ok()
                 .filter(|named| is_one(named, path))
@@ -193,7 +193,7 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
             return Err(twice(&name));
         }
         written.add(output);
-        // Pipes and devices are left out of a folder.
+        // A folder is read without its pipes and devices.
         let is_special = fs::metadata(&place).is_ok_and(|found| !found.is_file());
         if !folders.is_empty() && !is_special && folders_above(&place).any(|folder| folders.contains(&folder))
         {
@@ -222,14 +222,14 @@ fn folders_above(path: &Path) -> impl Iterator<Item = Thing> {
     })
 }
 
-/// Remembers a file that is read, which no output may replace or change, neither one that is there nor a later one.
+/// Remembers a file that is read. Neither an existing output nor a later one may replace or change it.
 pub fn keep(file: &File, name: &str) -> Result<(), Error> {
     let found = file.metadata().map_err(|error| Error::io(name, error))?;
     used().read.add(Things::of(&found));
     check_unwritten(&found, name)
 }
 
-/// An error if something that is read is an output.
+/// Fails if an input is an output.
 pub fn check_unwritten(found: &Metadata, name: &str) -> Result<(), Error> {
     if used().written.meet(&Things::of(found)) {
         return Err(both(name));
@@ -237,7 +237,8 @@ pub fn check_unwritten(found: &Metadata, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Remembers a finished output, which no later one replaces: its name may have others, as where case does not count.
+/// Remembers a finished output, which no later one replaces, even under an equivalent name, as where case does not
+/// matter.
 pub fn finished(path: &Path) {
     if !is_stdio(path)
         && let Ok(found) = fs::metadata(path)
@@ -246,7 +247,7 @@ pub fn finished(path: &Path) {
     }
 }
 
-/// What an output replaces or changes, until it is dropped.
+/// Reserves what an output replaces or changes, until this is dropped.
 #[derive(Default)]
 pub struct Written {
     thing: Option<Thing>,
@@ -254,7 +255,8 @@ pub struct Written {
 }
 
 impl Written {
-    /// An output that is this, if it is known; `is_kept`: it may be written again, and is remembered.
+    /// Registers an output. Fails if it is an input or another output; with `is_kept` it may be written again, and is
+    /// remembered.
     pub fn new(found: Option<&Metadata>, is_kept: bool, name: &str) -> Result<Self, Error> {
         let thing = found.and_then(Thing::of);
         let things = found.map_or(Things::new(), Things::of);

@@ -1,4 +1,4 @@
-//! A progress bar for work that takes long.
+//! A progress bar for long work.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{FormattedDuration, HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work that ends sooner shows no bar.
+/// Shorter work shows no bar.
 const DELAY: Duration = Duration::from_secs(1);
 /// How often the bar changes.
 const TICK: Duration = Duration::from_millis(200);
@@ -21,7 +21,7 @@ pub struct Progress {
     /// The bytes expected, if known.
     total: Option<u64>,
     done: u64,
-    /// When the work began: waiting for a password before is none.
+    /// When the work began, without the wait for a password.
     start: Option<Instant>,
     rate: Rate,
     bar: Option<ProgressBar>,
@@ -39,12 +39,12 @@ impl Progress {
         }
     }
 
-    /// How much there is to do is not known after all.
+    /// The total is unknown after all.
     pub fn forget_total(&mut self) {
         self.total = None;
     }
 
-    /// So many bytes of the total are no work.
+    /// So many bytes of the total need no work.
     pub fn leave_out(&mut self, bytes: u64) {
         self.total = self.total.map(|total| total.saturating_sub(bytes));
     }
@@ -55,14 +55,14 @@ impl Progress {
         self.rate = Rate::default();
     }
 
-    /// The progress of other bytes, as many as these. This one is shown no more.
+    /// Ends this progress, and returns that of other bytes: so many, if known.
     pub fn hand_over(&mut self, total: Option<u64>) -> Self {
         let enabled = mem::replace(self, Self::new(false, None)).enabled;
         Self::new(enabled, total)
     }
 
     pub fn advance(&mut self, bytes: u64) {
-        // What is added to a file meanwhile does not count.
+        // Data added to a file meanwhile do not count.
         self.done = (self.done + bytes).min(self.total.unwrap_or(u64::MAX));
         if !self.enabled {
             return;
@@ -117,7 +117,7 @@ impl Drop for Progress {
     }
 }
 
-/// When how much was done, from the last time before the `WINDOW` on.
+/// Times and bytes done, from the last time before the `WINDOW`.
 #[derive(Default)]
 struct Rate(VecDeque<(Instant, u64)>);
 

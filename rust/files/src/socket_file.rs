@@ -1,4 +1,4 @@
-//! The file of a Unix socket that listens.
+//! The file of a listening Unix socket.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io;
@@ -22,10 +22,10 @@ pub struct SocketFile {
 }
 
 impl SocketFile {
-    /// Listens at a path. A socket on which nobody listens any more, because its process was killed, is replaced. Any other
-    /// file stays, and is an error.
+    /// Listens at a path. An abandoned socket, whose process was killed, is replaced. Any other file stays, and is an
+    /// error.
     pub fn bind(path: &Path) -> io::Result<(Self, UnixListener)> {
-        // Without a name the system would choose one, in a place where everybody may connect.
+        // For an empty name the system would choose one to which everybody may connect.
         if path.as_os_str().is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
         }
@@ -72,8 +72,8 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
     )
 }
 
-/// So that one process at a time finds an abandoned socket and replaces it, or has one that does not listen yet: a locked
-/// file beside it, which other users cannot open, and so cannot lock. Any other file with its name stays as it is.
+/// A locked file beside the socket, so that only one process at a time replaces an abandoned socket, or has one that
+/// does not listen yet. Other users cannot open it, and so cannot lock it. Any other file with its name stays as it is.
 struct Lock {
     path: PathBuf,
     file: File,
@@ -93,11 +93,11 @@ impl Lock {
         Err(io::Error::other("another process is about to listen there"))
     }
 
-    /// Nothing while another process has it.
+    /// Returns nothing while another process has it.
     fn try_acquire(path: &Path) -> io::Result<Option<File>> {
         let mut options = OpenOptions::new();
         options.write(true).mode(0o600);
-        // Should what is there become a link or a pipe before it is opened, it is not followed, and nothing waits.
+        // If it becomes a link or a pipe before it is opened, it is not followed, and nothing waits.
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
         let created = options.clone().create_new(true).open(path);
         let is_new = created.is_ok();
@@ -117,7 +117,7 @@ impl Lock {
             }
             created => created?,
         };
-        // Not all file systems give a new file the owner and the mode that it was made with.
+        // Not all file systems give a new file the requested owner and mode.
         if !is_new && !is_lock(&file.metadata()?) {
             return Err(no_lock(path));
         }
@@ -296,13 +296,13 @@ mod tests {
         stays();
         fs::remove_file(&lock).unwrap();
 
-        // One that a killed process left.
+        // A file that a killed process left.
         write(&lock, "", 0o600);
         drop(SocketFile::bind(&path).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// What was written to it, or took its place, while it was locked.
+    /// Content written to it, or something else in its place, while it was locked.
     #[test]
     fn a_lock_that_was_changed_is_not_removed() {
         let folder = tempfile::TempDir::new().unwrap();

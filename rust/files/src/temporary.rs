@@ -1,4 +1,4 @@
-//! Temporary files and folders with a name. They do not outlive the process: a signal that ends it removes them too.
+//! Temporary files and folders with names. They do not outlive the process: a signal that ends it removes them too.
 
 use std::borrow::Borrow;
 use std::fs::File;
@@ -12,8 +12,8 @@ use tempfile::{PathPersistError, TempPath};
 use crate::open_folders;
 use crate::places::is_same;
 
-/// Those that there are. Whoever makes, renames or removes one, or makes something in one, holds the lock meanwhile, so that
-/// none is forgotten. A signal that ends the process takes it for good.
+/// The existing ones. Creating, renaming or removing one, or creating something in one, holds the lock, so that none is
+/// forgotten. A signal that ends the process keeps the lock.
 static ALL: Mutex<Vec<(PathBuf, Arc<File>)>> = Mutex::new(Vec::new());
 
 /// A signal is about to end the process.
@@ -23,16 +23,16 @@ fn all() -> MutexGuard<'static, Vec<(PathBuf, Arc<File>)>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on a signal removes all temporary files, and shows a hidden prompt, before it does what it does by default. An
-/// error if there is no thread for that.
+/// From now on, a signal first removes all temporary files and makes the terminal show input again. Fails if there is
+/// no thread for that.
 pub fn guard() -> io::Result<()> {
     let _all = all();
     signals::handle()?;
     Ok(())
 }
 
-/// Gives these signals to `handler`, in a thread of their own. They do not end the process any more, whatever [`guard`] was
-/// called for before.
+/// Gives these signals to `handler`, in its own thread. They no longer end the process, whatever [`guard`] was called
+/// for before.
 pub fn hand_over(signals: &[i32], handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
     let _all = all();
     signals::hand_over(signals, Box::new(handler))
@@ -48,7 +48,7 @@ pub fn is_ignored(signal: i32) -> bool {
 pub struct Temporary(Option<(TempPath, Arc<File>)>);
 
 impl Temporary {
-    /// Gives `make` names in a folder until there was none of that name.
+    /// Calls `make` with names in a folder until one is free.
     pub fn make<T: Borrow<File>>(
         folder: &Path,
         make: impl FnMut(&Path) -> io::Result<T>,
@@ -67,7 +67,7 @@ impl Temporary {
         Ok((Self(Some((path, file))), made))
     }
 
-    /// Renames the file or folder. If that fails, it is removed. A folder replaces nothing but an empty one.
+    /// Renames the file or folder; if that fails, removes it. A folder replaces only an empty one.
     pub fn persist(mut self, destination: &Path, replace: bool) -> io::Result<()> {
         let mut all = all();
         let Some((path, file)) = self.0.take() else {
@@ -101,7 +101,7 @@ impl Drop for Temporary {
     }
 }
 
-/// An error where names can be made, but not removed.
+/// Fails where names can be created, but not removed.
 #[cfg(target_os = "linux")]
 fn check_removable(folder: &Path) -> io::Result<()> {
     use rustix::fs::{IFlags, ioctl_getflags};
@@ -120,10 +120,10 @@ fn check_removable(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes something in a temporary folder, or changes the mode of a folder there: never while a signal removes it or after
-/// that, when it would be left behind. `make` must not wait for anything, since a signal waits for it.
+/// Creates something in a temporary folder, or changes the mode of a folder there, but not once a signal is removing
+/// it, since it would be left behind. `make` must not wait for anything, because a signal waits for it.
 pub fn inside<T>(make: impl FnOnce() -> T) -> T {
-    // Otherwise whoever makes one thing after the other could get the lock again and again before the signal does.
+    // Otherwise a thread that creates one thing after another could always get the lock before the signal does.
     while ENDS.load(Ordering::Relaxed) {
         thread::park();
     }
@@ -131,7 +131,7 @@ pub fn inside<T>(make: impl FnOnce() -> T) -> T {
     make()
 }
 
-/// Removes a new file or folder that has got its name.
+/// Removes a new file or folder that has already got its name.
 pub fn take_back(path: &Path, made: &File) {
     let _all = all();
     remove(path, made);
@@ -139,7 +139,7 @@ pub fn take_back(path: &Path, made: &File) {
 
 /// Removes a file or a folder, while the lock is held.
 fn remove(path: &Path, made: &File) {
-    // A file has nothing in it. A folder is emptied wherever it is by now.
+    // A file has nothing in it. A folder is emptied wherever it is now.
     let _ = open_folders::empty(made);
     if is_same(made, fs::symlink_metadata(path)) && fs::remove_file(path).is_err() {
         let _ = fs::remove_dir(path);
@@ -180,7 +180,7 @@ mod signals {
 
     type Handler = Box<dyn Fn(i32) + Send>;
 
-    /// Who has these signals instead of the thread below.
+    /// The handler that has these signals instead of the thread below.
     static HANDLER: Mutex<Option<(Vec<i32>, Handler)>> = Mutex::new(None);
 
     fn handler() -> MutexGuard<'static, Option<(Vec<i32>, Handler)>> {
@@ -195,7 +195,7 @@ mod signals {
         }
         let mut signals = Signals::new([0; 0])?;
         let handle = signals.handle();
-        // Before the first handler: without the thread, a signal would do nothing.
+        // Before the first handler: without the thread, a signal would have no effect.
         let begun = thread::Builder::new().name("signals".into()).spawn(move || {
             for signal in signals.forever() {
                 if let Some((handled, handler)) = &*handler()
@@ -215,7 +215,7 @@ mod signals {
                 for (path, file) in &*all {
                     super::remove(path, file);
                 }
-                // Ends the process, while nobody else can make or rename one.
+                // Ends the process, while nobody else can create or rename one.
                 terminal::shown(|| {
                     let _ = emulate_default_handler(signal);
                     // Some signals are not known there.

@@ -1,4 +1,4 @@
-//! Lines that are typed without being shown. The terminal edits the line; the bytes are what it gives.
+//! Lines that are typed without being shown. The terminal edits the line and returns the bytes.
 //!
 //! A signal that ends or stops the process meanwhile leaves the terminal as it was.
 
@@ -28,7 +28,7 @@ struct Hidden {
     lock: Option<File>,
 }
 
-/// The one that there is. Whoever changes its modes holds the lock.
+/// The only one. Changing its modes holds the lock.
 static HIDDEN: Mutex<Option<Hidden>> = Mutex::new(None);
 
 fn hidden() -> MutexGuard<'static, Option<Hidden>> {
@@ -71,7 +71,7 @@ impl Hidden {
         Ok(tcsetattr(&self.terminal, OptionalActions::Now, &self.before)?)
     }
 
-    /// Shows this, unless the terminal takes nothing, as after Ctrl-S: signals do not wait for that.
+    /// Shows this, unless the terminal accepts nothing, as after Ctrl-S: signals do not wait for that.
     fn say(text: &str) {
         let mut options = File::options();
         options
@@ -83,7 +83,7 @@ impl Hidden {
     }
 }
 
-/// Asks on the terminal. Of a line that is too long, the result has `max_len` bytes and one more.
+/// Asks on the terminal. If the line is too long, the result has `max_len` + 1 bytes.
 ///
 /// Meanwhile [`shown`] must be called by whoever handles signals.
 pub fn ask(prompt: &str, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
@@ -109,9 +109,9 @@ pub fn ask(prompt: &str, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     line
 }
 
-/// Reads to the end of the line, so that the rest of a long one is not left to others.
+/// Reads to the end of the line, so that others do not get the rest of a long one.
 fn read_line(mut terminal: &File, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-    // As large as it can get: growing would leave copies.
+    // As large as it can become, because growing would leave copies.
     let mut line = Zeroizing::new(Vec::with_capacity(max_len + 1));
     // The longest line of a terminal: a newline at the end of a part could be one that was quoted.
     let mut piece = Zeroizing::new([0; 4096]);
@@ -138,7 +138,7 @@ fn read_line(mut terminal: &File, max_len: usize) -> io::Result<Zeroizing<Vec<u8
     }
 }
 
-/// Does what a signal is there for, with the terminal as it was; if that returns, asks again.
+/// Performs the signal's default action with the terminal as it was; if the process continues, asks again.
 pub fn shown(work: impl FnOnce()) {
     let hidden = hidden();
     let lock = |operation| {

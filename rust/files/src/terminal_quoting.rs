@@ -4,8 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-/// Whether a terminal may show something else for this character, or for those around it: controls, and characters of
-/// no width, which include those that change the direction of text.
+/// Whether this character may change what a terminal shows: controls and zero-width characters, which include those
+/// that change the direction of text.
 fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -16,12 +16,13 @@ fn is_deceptive(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a shell takes it for itself.
+/// Whether it is special to a shell.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./:,+@%=".contains(c) || !(c.is_ascii() || c.is_whitespace())
 }
 
-/// The path as a word for a shell: as it is if that is safe, else `'in quotes'`, what cannot be shown as `$'\033'`.
+/// The path as a word for a shell: unchanged if that is safe, otherwise `'in quotes'`, with `$'\033'` for what cannot
+/// be shown.
 pub fn quoted(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     if let Ok(text) = str::from_utf8(bytes)

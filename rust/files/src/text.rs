@@ -1,5 +1,5 @@
-//! Text files, all read alike: lines end in LF or CRLF, the last one perhaps in neither, and blanks at the end of a line do
-//! not count. What editors of other systems write instead of UTF-8 is named.
+//! Text files. Lines end in LF or CRLF, the last one perhaps in neither; blanks at the end of a line do not count.
+//! Encodings of other systems are named in errors.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -23,7 +23,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
     let name = quoted(path);
     let failed = |error| Error::io(&name, error);
     let file = if is_stdio(path) {
-        // Not through the buffer of `io::stdin`, which nobody wipes.
+        // Not through the buffer of `io::stdin`, which is not wiped.
         let stdin = files::stdin()?.as_fd().try_clone_to_owned();
         stdin.map_err(failed)?.into()
     } else {
@@ -33,12 +33,12 @@ pub fn open(path: &Path) -> Result<File, Error> {
     Ok(file)
 }
 
-/// Opens a regular file: one that can be read again, and that is never waited for.
+/// Opens a regular file, which can be read again and never makes us wait.
 pub fn open_regular(path: &Path) -> Result<File, Error> {
     regular(path).map_err(|error| Error::io(&quoted(path), error))
 }
 
-/// The same, for who names it in errors.
+/// The same, for callers that name it in errors.
 pub fn regular(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -47,7 +47,7 @@ pub fn regular(path: &Path) -> io::Result<File> {
     if is_stdio(path) {
         return Err(no_file());
     }
-    // Before, too: opening a device or a named pipe may change something.
+    // Also before opening it: opening a device or a named pipe may have effects.
     if !fs::metadata(path)?.is_file() {
         return Err(no_file());
     }
@@ -58,9 +58,9 @@ pub fn regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The beginning of a file, one byte more than `max_len` at most, to notice that more follows.
+/// The beginning of a file, at most `max_len` + 1 bytes, to notice whether more follows.
 pub fn read(file: File, path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
-    // As large as it can get: growing would leave copies.
+    // As large as it can become, because growing would leave copies.
     let mut text = Zeroizing::new(vec![0; max_len + 1]);
     let mut file = files::Ended(file);
     let n =
@@ -69,7 +69,7 @@ pub fn read(file: File, path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>
     Ok(text)
 }
 
-/// How a text that begins so is encoded, if not in plain UTF-8.
+/// The encoding of a text that begins like this, if not plain UTF-8.
 pub fn wrong_encoding(text: &[u8]) -> Option<&'static str> {
     match text {
         [0xef, 0xbb, 0xbf, ..] => Some("begins with a byte order mark; save it as UTF-8 without one"),
@@ -108,7 +108,7 @@ pub fn parse_read<T>(
         .ok_or_else(|| Error::new(status, &quoted(path), wrong_encoding(text).unwrap_or(what)))
 }
 
-/// A file with a list of public things, which is open. Nothing in a line looks like the end of one.
+/// An open file with a list of public things. Nothing within a line looks like its end.
 pub fn read_list(file: File, path: &Path) -> Result<String, Error> {
     let what = format!("not UTF-8, or too large: more than {MAX_LIST_LEN} bytes");
     let text = read(file, path, MAX_LIST_LEN)?;
@@ -125,7 +125,7 @@ pub fn read_list(file: File, path: &Path) -> Result<String, Error> {
     Ok(text)
 }
 
-/// The lines that say something, with their numbers: not empty ones, and not those that begin with `#`.
+/// The lines with their numbers, without empty ones and those that begin with `#`.
 pub fn lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let lines = text.lines().map(str::trim).zip(1..);
     lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
@@ -182,7 +182,7 @@ pub fn digits<const N: usize>(text: &str) -> Result<[u8; N], String> {
     }
 }
 
-/// The same of an argument, where another option takes a file.
+/// The same for an argument; another option takes a file.
 pub fn digits_or_file<const N: usize>(text: &str, option: &str) -> Result<[u8; N], String> {
     digits(text).map_err(|wrong| {
         if Path::new(text).is_file() {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Calls that were interrupted are repeated: tokio's traits do not know that error, and here errors stay.
+/// Repeats interrupted calls: tokio's traits do not know that error, and here errors are final.
 #[derive(Debug)]
 pub(crate) struct Below<S>(pub(crate) S);
 

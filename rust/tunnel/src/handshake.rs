@@ -19,12 +19,13 @@ fn generator(_: veriplex::Error) -> Error {
     Error::Generator
 }
 
-/// Connects, as the initiator, to the responder that has the key `peer`. When this returns, the peer has proved that.
+/// Connects, as the initiator, to the responder with the key `peer`. When this returns, the peer has proved that it has
+/// the private key.
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if somebody else answers; [`Error::Io`] if the stream fails, or ends: a responder that does not
-/// allow this key closes it without a word.
+/// [`Error::Verification`] if somebody else answers; [`Error::Io`] if the stream fails, or ends: a responder that does
+/// not allow this key just closes it.
 pub async fn connect<S>(
     stream: S,
     config: &Config,
@@ -43,7 +44,7 @@ where
     stream.read_exact(&mut response).await?;
     let session = initiator.receive(&response).map_err(wrong)?;
     let mut stream = Stream::new(stream, session, config);
-    // The responder sends nothing before it has a first record.
+    // The responder sends nothing before it gets a first record.
     stream.seal_empty()?;
     stream.flush().await?;
     Ok(stream)
@@ -52,7 +53,8 @@ where
 /// Accepts a connection, as the responder, from an initiator whose key `allow` knows. When this returns, the peer has
 /// proved that it has the private key.
 ///
-/// `allow` is asked once a request has shown that it was made with the private key; it may be a copy of an old one.
+/// `allow` is called once a request has shown that it was made with the private key; it may still be a copy of an old
+/// one.
 ///
 /// # Errors
 ///

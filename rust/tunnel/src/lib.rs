@@ -1,9 +1,9 @@
-//! Connections between peers that know each other by [hybrid public key](veriplex::hybrid), over any stream of tokio:
+//! Connections between peers that know each other's [hybrid public keys](veriplex::hybrid), over any tokio stream:
 //! [`veriplex::tunnel`] with input and output.
 //!
-//! [`connect`] and [`accept`] run the handshake over a TCP connection, say, and give a [`Stream`], which is `AsyncRead`
-//! and `AsyncWrite`. It is secure if either Ristretto255 or ML-KEM-768 is; it has forward secrecy; its keys are renewed
-//! every two minutes.
+//! [`connect`] and [`accept`] run the handshake over a stream, such as a TCP connection, and return a [`Stream`], which
+//! is `AsyncRead` and `AsyncWrite`. It is secure if either Ristretto255 or ML-KEM-768 is; it has forward secrecy; its
+//! keys are renewed every two minutes.
 //!
 //! ```
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -42,12 +42,12 @@
 //!
 //! # Time
 //!
-//! A peer that says nothing keeps [`connect`] and [`accept`] waiting: use `tokio::time::timeout`. Dropping their future
-//! drops the connection.
+//! A silent peer keeps [`connect`] and [`accept`] waiting, so use `tokio::time::timeout`. Dropping their future drops
+//! the connection.
 //!
 //! # The daemon
 //!
-//! With the feature `daemon`, on Unixes, `daemon` is what the program `veriplex tunnel` runs.
+//! The feature `daemon` has, on Unixes, the module `daemon`, which the program `veriplex tunnel` runs.
 
 #![forbid(unsafe_code)]
 
@@ -65,17 +65,17 @@ use veriplex::Label;
 pub use handshake::{accept, connect};
 pub use stream::Stream;
 
-/// How often keys are renewed at least, while there are data.
+/// How often keys are renewed at least, while data flow.
 const RENEWAL_INTERVAL: Duration = Duration::from_mins(2);
-/// More often would be for ever: an end that reads a renewal and is due renews too.
+/// More often would never end: an end that reads a renewal, and is due, renews too.
 const MIN_RENEWAL_INTERVAL: Duration = Duration::from_secs(1);
 /// After how many bytes keys are renewed at the latest.
 const RENEWAL_BYTES: u64 = 1 << 32;
 
 /// What both ends agree on, and when this end renews its keys.
 ///
-/// Both ends should renew equally often: an end takes 16 renewals within its own interval, and any that come after a
-/// quarter of its own bytes. More are an error.
+/// Both ends should renew equally often. An end accepts 16 renewals within its own interval, plus any that come after a
+/// quarter of its own bytes; more are an error.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     domain: Label<'static>,
@@ -84,7 +84,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual: keys are renewed every two minutes while there are data, and after 2^32 bytes at the latest.
+    /// The default: keys are renewed every two minutes while data flow, and after 2^32 bytes at the latest.
     ///
     /// The domain is a string unique to the application and purpose, the same at both ends.
     #[must_use]
@@ -96,7 +96,8 @@ impl Config {
         }
     }
 
-    /// Renews more often: at these intervals, of one second to two minutes. Others count as the nearest of these.
+    /// Renews more often: at this interval, from one second to two minutes (others are replaced by the nearest of
+    /// these).
     #[must_use]
     pub fn renewal_interval(self, interval: Duration) -> Self {
         Self {
@@ -105,7 +106,7 @@ impl Config {
         }
     }
 
-    /// Renews more often: after this many bytes, 1 to 2^32. Others count as the nearest of these.
+    /// Renews more often: after this many bytes, from 1 to 2^32 (others are replaced by the nearest of these).
     #[must_use]
     pub fn renewal_bytes(self, bytes: u64) -> Self {
         Self {
@@ -115,13 +116,13 @@ impl Config {
     }
 }
 
-/// Why there is no connection. The peer is told nothing: it sees the connection closed.
+/// Why there is no connection. The peer only sees the connection closed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The stream failed, or ended in the handshake ([`io::ErrorKind::UnexpectedEof`]).
     Io(io::Error),
-    /// What the peer sent is not of this protocol, domain and key.
+    /// What the peer sent does not belong to this protocol, domain and key.
     Verification,
     /// The initiator's key is not allowed.
     Refused,

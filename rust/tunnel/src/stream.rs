@@ -22,30 +22,31 @@ use crate::{Config, Error};
 
 /// Where the data of a record begin.
 const DATA: usize = HEADER_LEN + 1;
-/// Of a buffer: for 64 KiB of data in records of 8 KiB, which are sealed and opened eight at a time; or for any record.
+/// The size of a buffer: for 64 KiB of data in records of 8 KiB, which are sealed and opened eight at a time, or for
+/// any record.
 const BUFFER_LEN: usize = (1 << 16) + 8 * DATA_OVERHEAD;
 
-/// How often a peer may renew within the time of one renewal, beside those after much data. An honest one does once.
+/// How often a peer may renew within the time of one renewal, besides after much data. An honest one renews once.
 const MAX_RENEWALS: u32 = 16;
-/// How often an honest peer would have sent much data before it renews.
+/// Much data: one part in this many of the bytes after which this end renews.
 const MUCH_IN_RENEWAL: u64 = 4;
 
 /// A connection to a peer that has proved who it is.
 ///
-/// - Nothing is read that was not verified. The end of the peer's direction reads as the end; a connection that closes
-///   without one is an error of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), anything that was changed one
-///   of the kind [`InvalidData`](io::ErrorKind::InvalidData). Errors stay.
-/// - What is written leaves at once if the stream below takes it. Otherwise it is kept, up to 64 KiB, and then leaves in
-///   one piece: with the next call, or `flush`. Where the CPU seals several records at once, a piece has up to eight.
-/// - `shutdown` ends this direction, and then shuts the stream below down. The other direction goes on.
-/// - Calls whose futures are dropped lose nothing: the next call goes on where they were.
+/// - Only verified data are read. The end of the peer's direction reads as the end. A connection that closes without
+///   one is an error of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), any change one of the kind
+///   [`InvalidData`](io::ErrorKind::InvalidData). Errors are final.
+/// - Written data leave at once if the stream below takes them. Otherwise up to 64 KiB are kept, and leave in one piece
+///   with the next call or `flush`. Where the CPU seals several records at once, a piece has up to eight.
+/// - `shutdown` ends this direction, and then shuts down the stream below. The other direction continues.
+/// - Dropping the future of a call loses nothing: the next call continues there.
 /// - It holds at most three buffers of 64 KiB, and none once it is flushed and waits for the peer.
 ///
-/// The keys of each direction are renewed as [`Config`] says, by the end that sends, with data that it sends anyway. An
-/// end that only reads renews its own when the peer has and reads, so that the keys that the peer renews against do not
-/// get old either.
+/// The sending end renews the keys of its direction as [`Config`] says, together with data that it sends anyway. An end
+/// that only reads renews its own after the peer has, and when it reads, so that the keys that the peer renews against
+/// do not get old either.
 ///
-/// To read and write at the same time, use `tokio::io::split`. `AsyncBufRead` gives what was verified without a copy.
+/// To read and write at the same time, use `tokio::io::split`. `AsyncBufRead` gives verified data without a copy.
 #[derive(Debug)]
 pub struct Stream<S> {
     inner: Below<S>,
@@ -61,7 +62,7 @@ pub struct Stream<S> {
 struct Writing {
     /// None after the end.
     sender: Option<Sender>,
-    /// Records to be: room for the header, the type, data, room for the tag; of the last one, data so far.
+    /// Future records: room for the header, the type, data, room for the tag; of the last one, the data so far.
     filling: Vec<u8>,
     /// How much data a record takes.
     share: usize,
@@ -72,7 +73,7 @@ struct Writing {
     renewed: Instant,
     bytes: u64,
     renewals: u64,
-    /// Of the task that waits until the stream takes more.
+    /// The task that waits until the stream takes more.
     waker: Option<Waker>,
     error: Option<io::ErrorKind>,
 }
@@ -81,11 +82,11 @@ struct Writing {
 struct Reading {
     receiver: Receiver,
     buffer: Vec<u8>,
-    /// Where in the buffer verified data are, and after them what was not opened yet.
+    /// Where in the buffer the verified data are; unopened data follow.
     data: Range<usize>,
     sealed: Range<usize>,
     has_ended: bool,
-    /// What comes after the data was not the peer's.
+    /// What follows the data was not the peer's.
     is_wrong: bool,
     renewals: u64,
     /// Renewals since a time, and bytes since the last of them.
@@ -150,7 +151,7 @@ impl<S> Stream<S> {
         (self.write.renewals, self.read.renewals)
     }
 
-    /// Whether the peer has ended its direction, and all of it was read.
+    /// Whether the peer has ended its direction and everything was read.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.read.has_ended
@@ -181,7 +182,7 @@ impl<S> Stream<S> {
         self.write.bytes >= self.max_bytes || self.write.renewed.elapsed() >= self.interval
     }
 
-    /// Renews them, behind what is being sent.
+    /// Renews them, after what is being sent.
     fn renew(&mut self) -> io::Result<()> {
         if let Some(sender) = &mut self.write.sender {
             let record = sender
@@ -197,10 +198,10 @@ impl<S> Stream<S> {
 }
 
 impl Writing {
-    /// Takes as many data as there is room for, so many into each record.
+    /// Takes as much data as there is room for, so much into each record.
     fn fill(&mut self, data: &[u8], share: usize) -> usize {
         if self.filling.is_empty() {
-            // All of it, so that it never moves: it would leave a copy behind.
+            // All of it, so that it never moves and leaves a copy behind.
             self.filling.reserve_exact(BUFFER_LEN);
             self.share = share;
             self.filling.resize(DATA, 0);
@@ -232,7 +233,7 @@ impl Writing {
         self.filling.len() + TAG_LEN == BUFFER_LEN
     }
 
-    /// Seals what there is; everything before was sent.
+    /// Seals the data; everything before was sent.
     fn seal(&mut self) -> io::Result<()> {
         let sender = self.sender.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         let each = self.share + DATA_OVERHEAD;
@@ -301,9 +302,9 @@ impl Reading {
         Ok(())
     }
 
-    /// Gives the buffer back. What was in it is wiped.
+    /// Frees the buffer, wiped.
     fn release(&mut self) {
-        // All of it: the stream below may have written more than it said. `zeroize` would go byte by byte.
+        // All of it, since the stream below may have written more than it said. `zeroize` would go byte by byte.
         self.buffer.fill(0);
         optimization_barrier(&self.buffer);
         self.buffer = Vec::new();
@@ -340,7 +341,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
                 read.release();
                 (read.buffer, read.sealed) = (buffer, 0..rest);
             } else if read.sealed.start > 0 {
-                // As much room as there can be, so that several records come at once.
+                // As much room as possible, so that several records come at once.
                 read.buffer.copy_within(read.sealed.clone(), 0);
                 (read.data, read.sealed) = (0..0, 0..read.sealed.len());
             }
@@ -362,7 +363,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Opens what has come of the next records, if one is whole.
+    /// Opens the next records, if at least one is complete.
     fn open(&mut self) -> io::Result<bool> {
         let read = &mut self.read;
         let start = read.sealed.start;

@@ -12,11 +12,11 @@ use super::log::{Format, Log};
 use super::runtime::runtime;
 use super::socket::{Carries, Listener, Passed};
 
-/// Gives back what it is sent, to a few at a time, for ever.
+/// Echoes what it receives, for a few clients at a time, for ever.
 ///
 /// # Errors
 ///
-/// If it cannot listen, or start its threads.
+/// If it cannot listen or start its threads.
 pub fn echo(address: &str, quiet: bool) -> Result<(), Error> {
     Log::start(Format::Text, quiet).map_err(|error| Error::io("threads", error))?;
     runtime()?.block_on(async {

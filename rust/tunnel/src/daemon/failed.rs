@@ -10,11 +10,11 @@ use super::relay::Failure;
 /// What a closed connection may mean to a client.
 pub const CLOSED: &str = "; does the server have this key, and allow ours?";
 
-/// Why a connection failed: for the counters, and in words that tell nothing about a secret.
+/// Why a connection failed: for the counters, and in words that reveal nothing secret.
 pub struct Failed {
     pub reason: Reason,
     pub peer: Option<String>,
-    /// Of whoever has not proved to be this peer: the request may be a copy.
+    /// From someone who has not proved to be this peer: the request may be a copy.
     pub claimed: Option<Fingerprint>,
     pub why: String,
 }

@@ -1,4 +1,4 @@
-//! The listeners that run, while settings change.
+//! The running listeners, while settings change.
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Listeners {
     running: Vec<Running>,
 }
 
-/// One that takes connections, until it is told to stop. It holds the other end of the channel until it has.
+/// A listener that accepts connections until it is told to stop. It holds the other end of the channel until then.
 #[derive(Debug)]
 struct Running {
     address: Address,
@@ -37,11 +37,11 @@ impl Running {
 pub struct Prepared(Vec<(Address, Vec<Listener>)>);
 
 impl Listeners {
-    /// Those among which are the ones that systemd has passed.
+    /// The listeners, some of them passed by systemd.
     ///
     /// # Errors
     ///
-    /// If systemd has passed a socket that is not wanted: its connections would wait for ever.
+    /// If systemd has passed an unwanted socket, whose connections would wait for ever.
     pub fn new(passed: Passed, wanted: &[Listening]) -> Result<Self, Error> {
         let is_wanted = |name: &str| {
             let address = Address::Systemd(name.to_owned());
@@ -60,7 +60,7 @@ impl Listeners {
         })
     }
 
-    /// Binds those that are wanted and do not run yet. If that fails, nothing has changed.
+    /// Binds the wanted listeners that do not run yet. If that fails, nothing has changed.
     pub(super) async fn prepare(&self, settings: &Settings) -> Result<Prepared, Error> {
         // The old ones go on until all new ones are there.
         let failed = |address: &Address, error: io::Error| {
@@ -97,7 +97,7 @@ impl Listeners {
         }
     }
 
-    /// Starts those, and stops the ones that are not wanted any more.
+    /// Starts these, and stops those that are no longer wanted.
     pub(super) async fn change(&mut self, tunnel: &Arc<Tunnel>, prepared: Prepared, wanted: &[Listening]) {
         let is_wanted = |running: &Running| {
             wanted

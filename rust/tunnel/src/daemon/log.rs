@@ -1,5 +1,5 @@
-//! Lines on standard error that never make a connection wait: a queue that drops and counts when it is full, or when there
-//! are too many lines in a second. Strangers have a share of their own, so that they hide nobody else. One thread writes.
+//! Lines on standard error that never make a connection wait. The queue drops and counts lines when it is full, or when
+//! there are too many in a second. Strangers have their own share, so that they hide nobody else. One thread writes.
 
 use std::fmt::{self, Write as _};
 use std::io::Write;
@@ -28,13 +28,13 @@ pub enum Format {
 
 /// How many lines of each kind wait for a reader of standard error.
 const QUEUE: usize = 500;
-/// How many lines of each kind in a second.
+/// How many lines of each kind are written in a second.
 const RATE: u32 = 100;
 
 /// Whom a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
-    /// A connection that has not shown whose it is.
+    /// A connection of an unknown peer.
     Stranger,
     /// A peer, or the program itself.
     Other,
@@ -49,12 +49,12 @@ pub struct Log {
 
 enum Message {
     Line(About, Vec<u8>),
-    /// Asks for an answer when all before was written.
+    /// Asks for an answer once everything before it is written.
     Finish(Sender<()>),
 }
 
 struct State {
-    /// Of which second the lines are counted.
+    /// The second in which the lines are counted.
     since: Instant,
     shares: [Share; 2],
     dropped_in_all: u64,
@@ -70,7 +70,7 @@ struct Share {
 }
 
 impl Log {
-    /// Makes standard error the place for all events from now on; with `quiet`, only for warnings.
+    /// From now on, writes all events to standard error; with `quiet`, only warnings.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Log {
         let builder = tracing_subscriber::fmt()
             .with_max_level(level)
             .with_writer(log.clone());
-        // In one process it is started once.
+        // It is started once in a process.
         let _ = match format {
             Format::Text => tracing::subscriber::set_global_default(builder.event_format(Text).finish()),
             Format::Json => tracing::subscriber::set_global_default(
@@ -117,7 +117,7 @@ impl Log {
         })
     }
 
-    /// Waits until all lines are written, but no more than a second: perhaps nobody reads them.
+    /// Waits until all lines are written, but at most a second, since perhaps nobody reads them.
     pub fn finish(&self) {
         let (sender, finished) = channel();
         if self.messages.send(Message::Finish(sender)).is_ok() {
@@ -125,7 +125,7 @@ impl Log {
         }
     }
 
-    /// Takes a line, with its end. Never waits.
+    /// Queues a line, with its end. Never waits.
     fn line(&self, about: About, line: Vec<u8>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.since.elapsed() >= Duration::from_secs(1) {
@@ -155,7 +155,7 @@ impl Log {
     }
 }
 
-/// Writes lines, and now and then how many are missing, until nobody can send any.
+/// Writes lines, and now and then how many are missing, until no sender is left.
 fn write(mut out: impl Write, messages: &Receiver<Message>, state: &Mutex<State>, format: Format) {
     loop {
         let message = messages.recv_timeout(Duration::from_secs(1));
@@ -169,7 +169,7 @@ fn write(mut out: impl Write, messages: &Receiver<Message>, state: &Mutex<State>
             };
             [About::Stranger, About::Other].map(|about| {
                 let share = &mut state.shares[about as usize];
-                // While lines come, once a second.
+                // Once a second while there are lines.
                 let is_late = !is_line || share.in_second <= RATE;
                 let dropped = if is_late {
                     std::mem::take(&mut share.dropped)
@@ -179,7 +179,7 @@ fn write(mut out: impl Write, messages: &Receiver<Message>, state: &Mutex<State>
                 (about, dropped)
             })
         };
-        // What cannot be written is lost.
+        // Lines that cannot be written are lost.
         for (about, dropped) in dropped {
             if dropped > 0 {
                 let _ = out.write_all(missing(format, about, dropped).as_bytes());
@@ -194,7 +194,7 @@ fn write(mut out: impl Write, messages: &Receiver<Message>, state: &Mutex<State>
     }
 }
 
-/// The line that says so. It is no event, which could be dropped itself.
+/// The line that says so. It is not an event, because that could be dropped too.
 fn missing(format: Format, about: About, dropped: u64) -> String {
     let lines = match about {
         About::Stranger => "lines about unauthenticated clients",
@@ -234,7 +234,7 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
-/// Of one event, which comes in one piece.
+/// For one event, which comes in one piece.
 pub struct Line<'a>(&'a Log, About);
 
 impl Write for Line<'_> {
@@ -330,13 +330,13 @@ mod tests {
         for i in 0..10_000 {
             log.line(About::Stranger, format!("veriplex: line {i}\n").into());
         }
-        // They take neither the time nor the place of others.
+        // They use neither the time nor the places of others.
         log.line(About::Other, b"veriplex: line about a peer\n".into());
         assert!(start.elapsed() < Duration::from_secs(30), "nobody waits");
         let dropped = log.dropped();
         assert!(dropped >= 5000, "{dropped}");
         drop(blocked);
-        // Written are those that were not dropped, and their number.
+        // The lines that were not dropped are written, and the number of the others.
         let deadline = Instant::now() + Duration::from_mins(1);
         loop {
             let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();

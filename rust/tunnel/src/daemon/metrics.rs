@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::relay::Bytes;
 
-/// Why a connection did not come about, or ended other than well.
+/// Why a connection was not made, or did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Reason {

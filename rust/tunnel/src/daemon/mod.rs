@@ -1,7 +1,8 @@
-//! A tunnel as a service of Linux and other Unixes: sockets on both sides, peers by a list, limits, metrics and a log.
+//! A tunnel as a service on Linux and other Unixes: sockets on both sides, a list of peers, limits, metrics and a log.
 //!
-//! [`serve`] runs an end, as [`Settings`] say; [`pipe`] passes standard input and output to a server. This module is exempt from the
-//! semantic versioning of the crate. Its errors and its log are those of the program `veriplex`.
+//! [`serve`] runs one end, according to its [`Settings`]; [`pipe`] passes standard input and output to a server. This
+//! module is exempt from the semantic versioning of the crate. Its errors and its log are those of the program
+//! `veriplex`.
 
 mod echo;
 mod failed;
@@ -54,7 +55,7 @@ use self::socket::{Carries, Client, Listener, Socket, max_descriptors};
 pub use self::stdio::Stdio;
 use crate::{Config, Stream};
 
-/// Descriptors beside those of connections and listeners.
+/// Descriptors besides those of connections and listeners.
 const OTHER_DESCRIPTORS: u64 = 24;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
@@ -63,7 +64,7 @@ const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 struct Tunnel {
     key: PrivateKey,
     settings: RwLock<Arc<Settings>>,
-    /// Those in their handshake, and those whose proxy has not said where they come from.
+    /// Connections in their handshake, or whose proxy has not said where they come from.
     pending: Arc<Pending>,
     unnamed: Arc<Pending>,
     open: Arc<Open>,
@@ -135,7 +136,7 @@ impl Settings {
         connected.map_err(|why| Failed::new(Reason::Unreachable, format!("{}: {why}", self.connect)))
     }
 
-    /// What is listened on there, if anything is.
+    /// What is listened on there, if anything.
     fn listening(&self, address: &Address) -> Option<&Listening> {
         self.listeners
             .iter()
@@ -144,7 +145,7 @@ impl Settings {
 }
 
 impl Role {
-    /// What is carried by the connections that are taken, and by those that are made.
+    /// What the accepted connections carry, and what the outgoing ones do.
     fn carries(&self) -> [Carries; 2] {
         match self {
             Self::Server { .. } => [Carries::Records, Carries::Data],
@@ -162,10 +163,10 @@ struct Opened {
     _of_peer: Option<OfPeer>,
 }
 
-/// The place of a connection that is pending, and what is ready when it was taken away.
+/// The place of a pending connection, and what becomes ready when it loses the place.
 type Entered<F> = (Place, F);
 
-/// What a connection through a proxy begins with. Without a word of the proxy, it comes from the proxy.
+/// How a connection through a proxy begins. If the proxy says nothing, the connection is the proxy's own.
 async fn through_proxy(
     tunnel: Arc<Tunnel>,
     settings: Arc<Settings>,
@@ -206,7 +207,7 @@ async fn serve_one(
     let Role::Server { max_per_peer, .. } = &settings.role else {
         unreachable!("only a server serves")
     };
-    // On the list of now: it may have been read again since this connection was taken.
+    // On the current list, which may have been read again since this connection was accepted.
     let name_of = |fingerprint: &Fingerprint| match &tunnel.settings().role {
         Role::Server { allowed, .. } => allowed.name(fingerprint).map(ToOwned::to_owned),
         Role::Client { .. } => None,
@@ -246,7 +247,7 @@ async fn serve_one(
             _place: place,
             _of_peer: Some(of_peer),
         }),
-        // The peer has proved who it is. All of these are the same to it: a cut.
+        // The peer has proved who it is. To it, all of these look the same: a cut.
         Err(failed) => Err(Failed {
             peer: Some(peer),
             ..failed
@@ -254,7 +255,7 @@ async fn serve_one(
     }
 }
 
-/// Takes its place when it is called, not when it is first polled: in the order of arrival.
+/// Takes its place when called, not when first polled, so that the order is that of arrival.
 fn connect_one(
     tunnel: Arc<Tunnel>,
     settings: Arc<Settings>,
@@ -293,7 +294,7 @@ fn connect_one(
     }
 }
 
-/// Tells [`serve`] what to do meanwhile.
+/// Controls a running [`serve`].
 #[derive(Debug)]
 pub struct Handle {
     reload: mpsc::UnboundedSender<()>,
@@ -306,20 +307,20 @@ impl Handle {
         let _ = self.reload.send(());
     }
 
-    /// Lets it take no more connections, and end with the last of them; the second time, at once.
+    /// Accept no more connections, and end with the last one; the second time, end at once.
     pub fn stop(&self) {
         let _ = self.stop.send(());
     }
 }
 
-/// Takes connections until it is stopped; nothing that happens to one of them ends the others.
+/// Accepts connections until it is stopped. Nothing that happens to one of them ends the others.
 ///
-/// `read` reads the settings again; `handled` installs handlers of signals, which use its argument. The log is that of the process, on
-/// standard error; with `quiet`, it has only warnings.
+/// `read` reads the settings again; `handled` installs signal handlers, which use its argument. The log is that of the
+/// process, on standard error; with `quiet`, it has only warnings.
 ///
 /// # Errors
 ///
-/// If it cannot listen, or start its threads.
+/// If it cannot listen or start its threads.
 pub fn serve(
     mut listeners: Listeners,
     key: PrivateKey,
@@ -328,7 +329,7 @@ pub fn serve(
     quiet: bool,
     handled: impl FnOnce(Handle) -> io::Result<()>,
 ) -> Result<(), Error> {
-    // The lower limit is for programs that use `select`. If it stays, the warning says so.
+    // The lower limit is for programs that use `select`. If it cannot be raised, the warning says so.
     let descriptors = getrlimit(Resource::Nofile);
     let _ = setrlimit(
         Resource::Nofile,
@@ -370,7 +371,7 @@ pub fn serve(
             }
             Ok::<_, Error>(())
         };
-        // At any time: to look a name up may take long.
+        // At any time, since looking up a name may take long.
         tokio::select! {
             served = serving => served?,
             _ = stops.recv() => {}
@@ -381,7 +382,7 @@ pub fn serve(
         let mut open = tunnel.open.all.subscribe();
         let last = async {
             listeners.stop().await;
-            // The sender is there as long as the tunnel.
+            // The sender exists as long as the tunnel.
             let _ = open.wait_for(|len| *len == 0).await;
         };
         tokio::select! {
@@ -404,7 +405,7 @@ pub fn serve(
     result
 }
 
-/// Reads the settings again, and changes the listeners. Connections stay. If anything fails, everything stays as it was.
+/// Reads the settings again, and changes the listeners. Connections stay. If anything fails, nothing changes.
 async fn change(
     tunnel: &Arc<Tunnel>,
     read: &impl Fn() -> Result<Settings, Error>,
@@ -438,8 +439,8 @@ async fn change(
     }
 }
 
-/// Takes the connections of a listener. `stopped` is the first parameter, and so dropped last: by then the listener has
-/// removed its file.
+/// Accepts the connections of a listener. `stopped` is the first parameter, and so dropped last: by then the listener
+/// has removed its file.
 async fn accept_all(
     mut stopped: watch::Receiver<()>,
     tunnel: Arc<Tunnel>,
@@ -457,7 +458,7 @@ async fn accept_all(
         let Some(listening) = settings.listening(&address) else {
             continue;
         };
-        // It takes its place here, not when its task first runs: in the order of arrival.
+        // It takes its place here, not when its task first runs, so that the order is that of arrival.
         match (&settings.role, listening.proxies.clone()) {
             (Role::Client { .. }, _) => {
                 let name = client.name();
@@ -478,7 +479,7 @@ async fn accept_all(
                     continue;
                 }
                 let limits = *pending;
-                // All of a proxy's come from the proxy, until it has said more.
+                // Until a proxy has said more, its connections are its own.
                 let all = Limits {
                     per_source: limits.all,
                     ..limits
@@ -521,10 +522,10 @@ async fn carry(tunnel: Arc<Tunnel>, source: String, opening: impl Future<Output 
     }
 }
 
-/// How much of what is asked for the counters is read.
+/// How much of a request for the counters is read.
 const MAX_REQUEST_LEN: u64 = 1 << 16;
 
-/// Answers whoever connects, whatever is asked, as a server of HTTP.
+/// Answers every client as an HTTP server, whatever it asks.
 async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener) {
     loop {
         let Client { mut socket, .. } = listener.accept().await;
@@ -536,7 +537,7 @@ async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener) {
         let answer = async {
             socket.write_all(format!("{head}{text}").as_bytes()).await?;
             socket.shutdown().await?;
-            // What was asked, to its end: a socket that closes before it was read is a reset.
+            // Read the request to its end, because closing a socket with unread data is a reset.
             tokio::io::copy(&mut socket.take(MAX_REQUEST_LEN), &mut tokio::io::sink()).await
         };
         let _ = timeout(Duration::from_secs(1), answer).await;

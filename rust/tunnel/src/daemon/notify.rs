@@ -1,11 +1,11 @@
-//! What systemd is told about the state of the service (`sd_notify(3)`). Without systemd, nothing happens.
+//! Tells systemd about the state of the service (`sd_notify(3)`). Without systemd, nothing happens.
 
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixDatagram;
 
-/// Nobody waits for an answer, and there is nobody to tell if it fails.
+/// Nobody waits for an answer, and nobody could be told of a failure.
 pub fn notify(state: &str) {
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET") {
         let _ = send(&socket, state);

@@ -9,7 +9,7 @@ use veriplex::hybrid::Fingerprint;
 use super::failed::Failed;
 use super::metrics::Reason;
 
-/// How many connections are open, in all and of each peer.
+/// How many connections are open, in all and per peer.
 #[derive(Default)]
 pub struct Open {
     pub all: watch::Sender<usize>,

@@ -1,8 +1,8 @@
-//! Connections that have not shown who they are.
+//! Connections whose peers are still unknown.
 //!
-//! Their number is bounded, in all and for each source. A connection that is too many pushes one out: of its own source,
-//! if that has its share; else of the source that has the most. Which one of them is left to chance, so that a flood cannot
-//! choose. So a source that opens many silent connections keeps out its own, and no others.
+//! Their number is limited, in all and per source. A connection above the limit pushes out another: one of its own
+//! source if that has its full share, otherwise one of the source that has the most. Chance decides which, so that a
+//! flood cannot choose. So a source that opens many silent connections keeps out only its own.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Where connections come from: an IPv4 address, a network of 64 bits of IPv6, or a user of this machine through a Unix socket.
+/// Where connections come from: an IPv4 address, an IPv6 /64 network, or a local user through a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     V4([u8; 4]),
@@ -36,7 +36,7 @@ impl From<IpAddr> for Source {
 pub struct Limits {
     /// In all.
     pub all: usize,
-    /// From one address, network of IPv6 or user.
+    /// From one address, IPv6 network or user.
     pub per_source: usize,
 }
 
@@ -58,7 +58,7 @@ impl Places {
         self.sources.get(&source).map_or(0, Vec::len)
     }
 
-    /// Removes the place that `choose` finds.
+    /// Removes the place that `choose` selects.
     fn remove(
         &mut self,
         source: Source,
@@ -75,7 +75,7 @@ impl Places {
         }
     }
 
-    /// Pushes one of a source out, but not its newest.
+    /// Pushes out one connection of a source, but not its newest.
     fn push_out(&mut self, source: Source) {
         self.remove(source, |places| match places.len() {
             0 => None,
@@ -84,7 +84,7 @@ impl Places {
         });
     }
 
-    /// The source with the most places; one of them, if there are several.
+    /// The source with the most places, or one of those if there are several.
     fn largest(&self) -> Option<Source> {
         let most = self.sources.values().map(Vec::len).max()?;
         let mut largest = self.sources.iter().filter(|(_, places)| places.len() == most);
@@ -96,7 +96,7 @@ impl Places {
 }
 
 impl Pending {
-    /// A place, which is given back on drop, and what is ready when it was taken away.
+    /// A place, which is returned on drop, and what becomes ready when it is lost.
     pub fn enter(
         self: &Arc<Self>,
         source: Source,
@@ -104,7 +104,7 @@ impl Pending {
     ) -> (Place, impl Future<Output = ()> + Send + use<>) {
         let (sender, receiver) = oneshot::channel();
         let mut places = self.places();
-        // Before the newcomer is there: it is not pushed out itself.
+        // Before the newcomer is added, so that it is not pushed out itself.
         if places.len_of(source) >= limits.per_source {
             places.push_out(source);
         } else if places.len >= limits.all
@@ -135,7 +135,7 @@ impl Pending {
     }
 }
 
-/// Not for secrets. Without random numbers of the system it is always the same, and the flood can choose.
+/// Not for secrets. Without random numbers from the system it is always the same, so that a flood can choose.
 fn random() -> u64 {
     getrandom::u64().unwrap_or(0)
 }

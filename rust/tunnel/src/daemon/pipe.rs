@@ -16,7 +16,8 @@ use super::runtime::runtime;
 use super::socket::{Address, Carries};
 use super::stdio::Stdio;
 
-/// Passes standard input and output through a tunnel to a server. Connecting and the handshake have so much time each.
+/// Passes standard input and output through a tunnel to a server. The timeout applies to connecting and to the
+/// handshake, each.
 ///
 /// # Errors
 ///

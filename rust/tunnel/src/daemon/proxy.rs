@@ -10,11 +10,11 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 const MAX_V1_LEN: usize = 107;
 const V2_SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
 const V2_HEADER_LEN: usize = 16;
-/// What may follow that: addresses of at most 216 bytes, and what else the proxy tells, which is skipped. The format has
-/// room for 65535 bytes, which nobody needs.
+/// What may follow: addresses of at most 216 bytes, and other information, which is skipped. The format allows 65535
+/// bytes, which nobody needs.
 const MAX_V2_LEN: usize = 2048;
 
-/// Reads a header, and not a byte more. None if the proxy speaks for itself, or does not know who connects.
+/// Reads a header, and not a byte more. Returns none if the proxy connects for itself, or does not know who connects.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub async fn read(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<So
     if !header.starts_with(b"PROXY ") {
         return Err(invalid());
     }
-    // Byte by byte: what follows is not for us.
+    // Byte by byte, since what follows is not for us.
     while !header.ends_with(b"\n") {
         if header.len() == MAX_V1_LEN {
             return Err(invalid());
@@ -59,7 +59,7 @@ fn parse_v1(header: &[u8]) -> Option<Claim> {
         .ok()?
         .strip_suffix("\r\n")?
         .strip_prefix("PROXY ")?;
-    // What follows it means nothing.
+    // What follows has no meaning.
     if line == "UNKNOWN" || line.starts_with("UNKNOWN ") {
         return Some(None);
     }
@@ -83,7 +83,7 @@ fn parse_v1(header: &[u8]) -> Option<Claim> {
     Some(Some(SocketAddr::new(address(source)?, port(source_port)?)))
 }
 
-/// Of a header whose length is right.
+/// For a header of the right length.
 fn parse_v2(header: &[u8]) -> Option<Claim> {
     let (head, rest) = header.split_first_chunk::<V2_HEADER_LEN>()?;
     let is_local = match head[12] {
@@ -112,7 +112,7 @@ fn parse_v2(header: &[u8]) -> Option<Claim> {
             rest.get(..216)?;
             None
         }
-        // Of what the proxy says about itself, the receiver takes anything.
+        // About itself, the proxy may say anything.
         _ if is_local => None,
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! What goes through a tunnel: the bytes of a connection, each direction with an end of its own.
+//! What goes through a tunnel: the bytes of a connection, whose directions end separately.
 
 use std::io;
 use std::pin::Pin;
@@ -11,15 +11,15 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::Stream;
 
-/// How much is read of a connection at a time: what a tunnel takes at once.
+/// How much is read from a connection at a time: what a tunnel takes at once.
 const PIECE_LEN: usize = 1 << 16;
 
-/// How often a connection is looked at of which one direction has ended.
+/// How often a connection is checked after one direction has ended.
 const CHECK: Duration = Duration::from_secs(10);
 
-/// Something whose other end may go without a read or a write that tells.
+/// Something whose other end may disappear without a read or write noticing.
 pub trait Checked {
-    /// Fails with an error that none has told yet.
+    /// Fails with an error that none has reported yet.
     ///
     /// # Errors
     ///
@@ -83,9 +83,9 @@ where
 /// From the connection into the tunnel.
 #[derive(Default)]
 struct Seal {
-    /// Only while there are data: an idle connection has no buffer.
+    /// Only while there are data; an idle connection has no buffer.
     piece: Vec<u8>,
-    /// What of it is filled, and what of that was written.
+    /// How much of it is filled, and how much of that was written.
     filled: usize,
     written: usize,
     has_ended: bool,
@@ -145,7 +145,7 @@ impl Seal {
         (self.filled, self.written) = (0, 0);
     }
 
-    /// All of it: an earlier read may have filled more than the last one.
+    /// All of it, since an earlier read may have filled more than the last one.
     fn wipe(&mut self) {
         self.piece.fill(0);
         zeroize::optimization_barrier(&self.piece);
@@ -181,7 +181,7 @@ impl Open {
             let data = match Pin::new(&mut *tunnel).poll_fill_buf(cx) {
                 Poll::Ready(data) => data.map_err(Failure::Tunnel)?,
                 Poll::Pending => {
-                    // Standard output, say, holds data back.
+                    // Standard output, for example, buffers data.
                     if !self.is_flushed {
                         ready!(Pin::new(&mut *plain).poll_flush(cx)).map_err(Failure::Connection)?;
                         self.is_flushed = true;
@@ -190,7 +190,7 @@ impl Open {
                 }
             };
             if data.is_empty() {
-                // The shutdown of standard output does not: what was written last would be lost.
+                // Shutting down standard output does not flush, and would lose the last data.
                 ready!(Pin::new(&mut *plain).poll_flush(cx)).map_err(Failure::Connection)?;
                 ready!(Pin::new(&mut *plain).poll_shutdown(cx)).map_err(Failure::Connection)?;
                 self.is_done = true;

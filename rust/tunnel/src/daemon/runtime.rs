@@ -7,11 +7,11 @@ use std::{io, thread};
 use tokio::runtime::{Builder, Runtime};
 use veriplex_files::error::Error;
 
-/// Threads that look names up or wait for standard input and output, and two to spare.
+/// Threads for looking up names and waiting for standard input and output, and two to spare.
 const OTHER_THREADS: usize = 4;
 
-/// A runtime with all its threads, which stay. Without a thread Tokio panics, or waits for one for ever: so as many are
-/// started at once, to see that it works.
+/// A runtime whose threads all exist from the start. Without a thread, Tokio panics or waits for one for ever, so start
+/// as many threads first, to see that it works.
 pub fn runtime() -> Result<Runtime, Error> {
     let failed = |error: io::Error| Error::io("threads", error);
     let workers = thread::available_parallelism().map_or(1, usize::from);
@@ -23,7 +23,7 @@ pub fn runtime() -> Result<Runtime, Error> {
             .map(|_| thread::Builder::new().spawn_scoped(scope, || drop(wait.lock())))
             .collect();
         drop(waiting);
-        // The system has them back before Tokio asks for them.
+        // They have ended before Tokio starts its own.
         threads.map(|threads| threads.into_iter().for_each(|thread| drop(thread.join())))
     })
     .map_err(failed)?;

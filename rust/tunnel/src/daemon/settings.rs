@@ -12,14 +12,14 @@ use super::log::Format;
 use super::pending::Limits;
 use super::socket::Address;
 
-/// What a tunnel is to do, and may be told anew while it runs.
+/// What a tunnel does. It can be changed while the tunnel runs.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where the private key is. A change of it, of `metrics` or of `log` takes effect only after a restart.
+    /// The private key's file. Changes of it, of `metrics` or of `log` take effect only after a restart.
     pub key_file: PathBuf,
     /// Where connections go.
     pub connect: Address,
-    /// Where they come from. No address is there twice.
+    /// Where connections come from. No address occurs twice.
     pub listeners: Vec<Listening>,
     /// How long connecting and the handshake may take.
     pub timeout: Duration,
@@ -44,9 +44,9 @@ pub enum Role {
     Server {
         /// Who may connect.
         allowed: Allowed,
-        /// How many handshakes there may be at once.
+        /// The maximum number of simultaneous handshakes.
         pending: Limits,
-        /// How many open connections one peer may have.
+        /// The maximum number of open connections per peer.
         max_per_peer: usize,
     },
     /// It makes tunnels.
@@ -56,7 +56,7 @@ pub enum Role {
     },
 }
 
-/// A listener: its address, and the proxies that say who connects. If there are any, nobody else may.
+/// A listener: its address, and the proxies that say who connects. If there are any, only they may connect.
 #[derive(Debug)]
 pub struct Listening {
     /// Its address.
@@ -65,7 +65,7 @@ pub struct Listening {
     pub proxies: Option<Vec<Proxy>>,
 }
 
-/// The peers that may connect, with names for the log.
+/// The peers that may connect, with their names for the log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Allowed(HashMap<Fingerprint, String>);
 
@@ -82,7 +82,7 @@ impl Allowed {
         self.0.get(fingerprint).map(String::as_str)
     }
 
-    /// In the log a name is as it is, but for what a terminal would take for more than text; without one, it is the fingerprint.
+    /// The log shows the name, with escapes for anything but text, or the fingerprint if there is none.
     pub fn insert(&mut self, fingerprint: Fingerprint, name: &str) {
         let name = if name.is_empty() {
             fingerprint.to_string()
@@ -93,10 +93,10 @@ impl Allowed {
     }
 }
 
-/// Who may send a header of the PROXY protocol: a network, or whoever reaches a Unix socket.
+/// Who may send a PROXY protocol header: a network, or anyone who reaches a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proxy {
-    /// An address, and how many of its bits the others have, too.
+    /// An address, and how many of its leading bits are compared.
     Network(IpAddr, u32),
     /// A Unix socket.
     Local,
@@ -121,7 +121,7 @@ impl Proxy {
             None => max,
         };
         let rest = max.checked_sub(len)?;
-        // IPv4 as IPv6 writes it is IPv4: connections are looked up so.
+        // IPv4-mapped IPv6 addresses count as IPv4, as for connections.
         match address.to_canonical() {
             IpAddr::V4(address) if rest <= 32 => Some(Self::Network(address.into(), 32 - rest)),
             _ => Some(Self::Network(address, len)),
@@ -131,7 +131,7 @@ impl Proxy {
     /// Whether a connection from this address (none: through a Unix socket) is from here.
     #[must_use]
     pub fn includes(self, address: Option<IpAddr>) -> bool {
-        // Without the first bits, which a network of length 0 has none of.
+        // Without the leading bits; a network of length 0 has none.
         let differ =
             |a: u128, b: u128, bits: u32, len: u32| (a ^ b).checked_shr(bits - len).unwrap_or(0) != 0;
         match (self, address.map(|address| address.to_canonical())) {

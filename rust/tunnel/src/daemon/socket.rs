@@ -1,4 +1,4 @@
-//! TCP and Unix sockets, those among them that systemd passes.
+//! TCP and Unix sockets, including those that systemd passes.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -21,17 +21,17 @@ use veriplex_files::socket_file::SocketFile;
 use super::pending::Source;
 use super::relay::Checked;
 
-/// How long after its last data a connection is asked whether its other end still exists.
+/// How long after its last data a connection is probed for its other end.
 const KEEPALIVE: Duration = Duration::from_mins(1);
 
-/// `HOST:PORT`, `unix:PATH`, or `systemd:NAME`, which is only for listening.
+/// `HOST:PORT`, `unix:PATH` or, only for listening, `systemd:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// `HOST:PORT`.
     Tcp(String),
     /// A path.
     Unix(PathBuf),
-    /// The name that a unit gives a socket which systemd passes.
+    /// The name that a unit gives to a socket passed by systemd.
     Systemd(String),
 }
 
@@ -79,7 +79,7 @@ impl Address {
         }
     }
 
-    /// The same, with a path in this folder if it is not absolute.
+    /// The same; relative paths are in this folder.
     #[must_use]
     pub fn relative_to(self, folder: &Path) -> Self {
         match self {
@@ -112,7 +112,7 @@ impl Address {
     }
 }
 
-/// Waits while too many connections wait to be accepted: the system then says so at once.
+/// Waits while too many connections wait to be accepted, which the system reports at once.
 async fn connect_unix(path: &Path) -> io::Result<Socket> {
     loop {
         match UnixStream::connect(path).await {
@@ -122,7 +122,7 @@ async fn connect_unix(path: &Path) -> io::Result<Socket> {
     }
 }
 
-/// Connects to the first that answers. Each has its share of the time that the ones before it have left.
+/// Connects to the first address that answers. Each gets a share of the remaining time.
 async fn connect_any(addresses: &[SocketAddr], carries: Carries, deadline: Instant) -> io::Result<Socket> {
     let mut result = Err(io::ErrorKind::NotFound.into());
     for (at, &address) in addresses.iter().enumerate() {
@@ -134,7 +134,7 @@ async fn connect_any(addresses: &[SocketAddr], carries: Carries, deadline: Insta
         let left = u32::try_from(addresses.len() - at).unwrap_or(u32::MAX);
         let share = deadline.duration_since(Instant::now()) / left;
         result = match timeout(share, socket.connect(address)).await {
-            // If nobody listens at a port that the system chooses as that of the source.
+            // Happens if nobody listens, and the system chooses the same port as the source.
             Ok(Ok(own)) if own.local_addr()? == own.peer_addr()? => {
                 Err(io::ErrorKind::ConnectionRefused.into())
             }
@@ -151,14 +151,14 @@ async fn connect_any(addresses: &[SocketAddr], carries: Carries, deadline: Insta
 /// What a connection carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {
-    /// Records of a tunnel, which show a cut themselves.
+    /// Tunnel records, in which a cut shows.
     Records,
-    /// Data as they are: only a reset tells a cut from an end.
+    /// Plaintext: only a reset distinguishes a cut from an end.
     Data,
 }
 
 impl Carries {
-    /// Tells a socket that will connect, or one that listens: those that it accepts inherit it.
+    /// For a socket that will connect, or one that listens: accepted sockets inherit it.
     fn set(self, socket: &SockRef<'_>) -> io::Result<()> {
         match self {
             Self::Records => Ok(()),
@@ -167,7 +167,7 @@ impl Carries {
     }
 }
 
-/// Makes the close of a connection a reset, whoever closes it: the system, if this process is killed.
+/// Makes closing a connection a reset, even if the system closes it because this process was killed.
 pub fn cut_is_reset(socket: &SockRef<'_>) -> io::Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
@@ -203,14 +203,14 @@ enum PassedSocket {
 }
 
 impl Passed {
-    /// Takes them; once, before there are threads, since it changes the environment.
+    /// Takes them. To be called once, before there are threads, since it changes the environment.
     ///
     /// # Errors
     ///
     /// If one of them does not listen.
     pub fn take() -> Result<Self, Error> {
         let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-        // What others have left in the environment means nothing here.
+        // Variables meant for other processes mean nothing here.
         if number("LISTEN_PID") != Some(std::process::id().into()) {
             return Ok(Self::default());
         }
@@ -222,7 +222,7 @@ impl Passed {
         let mut fds = listenfd::ListenFd::from_env();
         let mut passed = Vec::new();
         for at in 0..fds.len() {
-            // What systemd's own library calls one without a name.
+            // The name that systemd's own library gives to sockets without one.
             let name = names.next().filter(|name| !name.is_empty()).unwrap_or("unknown");
             let failed = |error| Error::io(&format!("systemd:{name}"), error);
             let tcp = fds.take_tcp_listener(at).ok().flatten().map(PassedSocket::Tcp);
@@ -252,7 +252,7 @@ impl Passed {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Listeners on those of a name. They can be listened on again later.
+    /// Listeners on the sockets with this name, which can be used again later.
     fn listeners(&self, name: &str, carries: Carries) -> io::Result<Vec<Listener>> {
         let named = self.0.iter().filter(|(other, _)| other == name);
         let listeners: Vec<_> = named
@@ -282,7 +282,7 @@ impl Passed {
 
 pub enum Listener {
     Tcp(TcpListener),
-    /// With the file, if it is ours, which must be dropped first.
+    /// With its file, if that is ours; it must be dropped first.
     #[allow(dead_code)] // its drop is what it is for
     Unix(Option<SocketFile>, UnixListener),
 }
@@ -361,8 +361,8 @@ impl Listener {
         }
     }
 
-    /// The next client. Errors are logged: they are of one connection, or there are too many open files, and others end
-    /// meanwhile.
+    /// The next client. Errors are logged: they concern one connection, or there are too many open files, and others
+    /// end meanwhile.
     pub async fn accept(&self) -> Client {
         loop {
             match self.try_accept().await {
@@ -379,7 +379,7 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
-                // What waited before we listened has not inherited it.
+                // Connections that waited before we listened have not inherited it.
                 SockRef::from(&stream).set_linger(SockRef::from(listener).linger()?)?;
                 Ok(Client {
                     socket: Socket::tcp(stream),
@@ -403,7 +403,7 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// No waiting for more data, and an end to connections whose other end is gone. Without either it works too.
+    /// Send small data at once, and end connections whose other end is gone. It works without either.
     fn tcp(stream: TcpStream) -> Self {
         let _ = stream.set_nodelay(true);
         let keepalive = socket2::TcpKeepalive::new().with_time(KEEPALIVE);
@@ -446,7 +446,7 @@ impl AsyncWrite for Socket {
         }
     }
 
-    /// The end of what is sent. A close is no reset any more: the system goes on until all of it has arrived.
+    /// Ends the sent data. Closing is then no longer a reset: the system continues until everything has arrived.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => {
@@ -462,7 +462,7 @@ impl AsyncWrite for Socket {
 mod tests {
     use super::*;
 
-    /// A flood of one user keeps out no other.
+    /// A flood from one user keeps out no other.
     #[tokio::test]
     async fn users_are_sources() {
         let (stream, _other) = UnixStream::pair().unwrap();
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(format!("{:?}", client.source()), format!("Local(Some({user}))"));
     }
 
-    /// No moment is left in which a kill would look like an end.
+    /// There is no moment in which a kill would look like an end.
     #[tokio::test]
     async fn connections_inherit_what_they_carry() {
         for (carries, linger) in [(Carries::Records, None), (Carries::Data, Some(Duration::ZERO))] {

@@ -21,18 +21,18 @@ use super::socket::cut_is_reset;
 pub struct Stdio {
     stdin: tokio::io::Stdin,
     stdout: tokio::io::Stdout,
-    /// Takes the place of standard output.
+    /// Replaces standard output.
     null: File,
     /// Whether standard input is a socket that this process has shut for sending.
     has_shut_stdin: bool,
 }
 
 impl Stdio {
-    /// From here on, the close of a TCP socket is a reset, until its end is shown.
+    /// From here on, closing a TCP socket is a reset, until its end is sent.
     ///
     /// # Errors
     ///
-    /// If one of them is closed, or what passes through it could be lost.
+    /// If one of them is closed, or data through it could be lost.
     pub fn new() -> Result<Self, Error> {
         if let Some(socket) = as_socket(&io::stdout()) {
             cut_is_reset(&socket).map_err(|error| Error::io("standard output", error))?;
@@ -49,7 +49,7 @@ impl Stdio {
     }
 }
 
-/// What is read or written next tells.
+/// The next read or write reports it.
 impl Checked for Stdio {}
 
 impl AsyncRead for Stdio {
@@ -77,10 +77,10 @@ impl AsyncWrite for Stdio {
         Pin::new(&mut self.stdout).poll_flush(cx)
     }
 
-    /// Closes it. Call it after a flush. `/dev/null` takes its place, so that no other file does. Its reader sees the end
-    /// although standard input is the same socket, or standard error the same socket or pipe: what is said later is lost.
+    /// Closes it. Call it after a flush. `/dev/null` replaces it, so that no other file does. Its reader sees the end
+    /// even if standard input is the same socket, or standard error the same socket or pipe; later messages are lost.
     fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // What is no socket needs only to be closed.
+        // Anything but a socket only needs to be closed.
         if let Some(socket) = as_socket(&io::stdout()) {
             socket.set_linger(None)?;
             let _ = socket.shutdown(Shutdown::Write);
