@@ -74,9 +74,9 @@ struct Tunnel {
     metrics: Metrics,
 }
 
-/// How many handshakes a client has at once: half of what a server allows one source. A program that opens many connections
-/// would push out its own.
-const HANDSHAKES: usize = 16;
+/// How many handshakes a client has at once, so that a program that opens many connections does not push out its own. A server
+/// allows one source 32, among them some that are finished only here.
+const HANDSHAKES: usize = 8;
 
 impl Tunnel {
     fn settings(&self) -> Arc<Settings> {
