@@ -1,8 +1,9 @@
 //! Digests and tags of files, and lists of them.
 //!
-//! A line is the algorithm, the file's name in parentheses, ` = `, and the digest or tag in hexadecimal; or, untagged, the
-//! digest or tag, two spaces (or ` *`, as programs for systems with text files have it), and the name. If the name has a backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins
-//! with a backslash, as those of b3sum and sha256sum do. Empty lines and those that begin with `#` say nothing.
+//! A line is the algorithm, the file's name in parentheses, ` = `, and the digest or tag in hexadecimal. An untagged
+//! line is the digest or tag, two spaces (or ` *`, as from systems with text files), and the name. If the name has a
+//! backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins with a backslash, as
+//! with b3sum and sha256sum. Empty lines and those that begin with `#` are ignored.
 
 use std::ffi::OsString;
 use std::fs;
@@ -33,7 +34,7 @@ pub const MAX_DIGEST_LEN: u64 = 1 << 14;
 pub enum Kind {
     /// The digest of this many bytes in domain `veriplex.digest.v1`.
     Digest(usize),
-    /// The tag that this begins. In a box, since each move would leave a copy of the key.
+    /// The tag that begins with this. Boxed, since each move would leave a copy of the key.
     Mac(Box<Mac>),
     /// The digest of this many bytes by this tree.
     Tree(Box<Tree>, usize),
@@ -46,7 +47,7 @@ pub enum Kind {
 pub struct Style {
     /// Lines do not name the algorithm.
     pub untagged: bool,
-    /// Lines end in NUL, and names are as they are.
+    /// Lines end in NUL, and names are not escaped.
     pub zero: bool,
     pub show_progress: bool,
 }
@@ -55,13 +56,13 @@ pub struct Style {
 #[derive(Clone, Copy)]
 #[allow(clippy::struct_excessive_bools)] // each is an option
 pub struct Check {
-    /// Files that do not exist are left out.
+    /// Files that do not exist are skipped.
     pub ignore_missing: bool,
     /// Only what failed is printed.
     pub quiet: bool,
     /// No results are printed.
     pub status: bool,
-    /// A malformed line is a failure, also in a list of another program.
+    /// A malformed line is a failure even in another program's list.
     pub strict: bool,
     /// Lines need not name the algorithm.
     pub untagged: bool,
@@ -74,7 +75,7 @@ impl Kind {
         Self::Mac(Mac::new(label!("veriplex.mac.v1"), key).into())
     }
 
-    /// Size in bytes of what is computed.
+    /// Size in bytes of the result.
     const fn len(&self) -> usize {
         match self {
             Self::Digest(len) | Self::Tree(_, len) | Self::KeyedTree(_, len) => *len,
@@ -118,13 +119,13 @@ impl Kind {
                 hasher.finalize_into(&mut sum);
             }
             Self::Mac(begun) => {
-                // Not before there is input: as long as it waits, the key is there once.
+                // Only when there is input: while it waits, the key is in memory once.
                 let mut mac = None;
                 each_piece(input, CHUNK, room, |piece| {
                     mac.get_or_insert_with(|| begun.clone()).update(piece);
                     Ok(())
                 })?;
-                // Of a copy: what is moved out of a box stays there, and is not wiped.
+                // From a copy: a value moved out of a box leaves an unwiped copy there.
                 mac.as_deref().unwrap_or(begun).clone().finalize_into(&mut sum);
             }
             Self::Tree(tree, _) | Self::KeyedTree(tree, _) => tree_hash::sum(tree, input, room, &mut sum)?,
@@ -243,7 +244,7 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
                 let what = foreign(&line, kind, how.untagged).unwrap_or("malformed".into());
                 warn(format_args!("{list_name}: line {number}: {what}"));
             }
-            // Lists that name the algorithm are this program's.
+            // Only this program's lists name the algorithm.
             if how.strict || !how.untagged {
                 status = status.and(Status::Unverified);
             }
@@ -316,7 +317,7 @@ fn is_missing(path: &Path) -> bool {
     !is_stdio(path) && fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// What a line is that another program or command made.
+/// What a line of another program or command is.
 fn foreign(line: &[u8], kind: &Kind, untagged: bool) -> Option<String> {
     let line = str::from_utf8(line).ok()?.trim_ascii();
     let line = line.strip_prefix('\\').unwrap_or(line);
@@ -325,7 +326,7 @@ fn foreign(line: &[u8], kind: &Kind, untagged: bool) -> Option<String> {
         Some(((tag, _), (_, digits))) => (Some(tag), digits),
         None => (None, line.split_once(' ')?.0),
     };
-    // Of fewer, it is a word.
+    // With fewer, it is a word.
     if digits.len() < 16 || digits.len() % 2 != 0 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
     }
@@ -343,10 +344,10 @@ fn foreign(line: &[u8], kind: &Kind, untagged: bool) -> Option<String> {
     }
 }
 
-/// Parses a line of a list, also one that names no algorithm if `untagged`.
+/// Parses a line of a list; if `untagged`, also one that names no algorithm.
 pub fn parse(line: &[u8], tag: &str, sum_len: usize, untagged: bool) -> Option<(Vec<u8>, PathBuf)> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
-    // A list may have passed through a system that ends lines so; in names it is escaped.
+    // A list may come from a system that ends lines like this; names have it escaped.
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (escaped, line) = match line.strip_prefix(b"\\") {
         Some(line) => (true, line),
@@ -412,7 +413,7 @@ fn write(line: &[u8]) -> Result<(), Error> {
         .map_err(|error| Error::write("standard output", &error))
 }
 
-/// A line with a name in it, escaped if need be.
+/// A line with a name in it, escaped if necessary.
 pub fn line(before: &[u8], path: &Path, after: &[u8]) -> Vec<u8> {
     let name = path.as_os_str().as_encoded_bytes();
     let mut line = Vec::with_capacity(before.len() + name.len() + after.len() + 1);

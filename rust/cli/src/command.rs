@@ -255,7 +255,7 @@ impl FromArgs {
     }
 }
 
-/// The public key that these 64 hexadecimal digits of either case are, or what is wrong with them.
+/// Decodes a public key from 64 hexadecimal digits of either case, or says what is wrong with them.
 pub fn parse_key(digits: &str) -> Result<PublicKey, String> {
     let bytes = text::digits_or_file(digits, "--from")?;
     PublicKey::from_bytes(&bytes).map_err(|_| "these digits are no public key".into())
@@ -325,7 +325,7 @@ impl Sums {
     fn style(&self, show_progress: bool) -> checksum_list::Style {
         checksum_list::Style {
             untagged: self.untagged,
-            // On a terminal, names could act on it.
+            // Names could act on a terminal.
             zero: self.zero && !io::stdout().is_terminal(),
             show_progress,
         }
@@ -344,7 +344,7 @@ struct Threads {
 impl Threads {
     /// Starts the threads.
     fn start(&self) -> Result<(), Error> {
-        // Not rayon's own default, to which the environment sets no bound.
+        // Not rayon's own default, which the environment can set without limit.
         let cores = || available_parallelism().map_or(1, |cores| cores.get().min(MAX_THREADS.into()));
         ThreadPoolBuilder::new()
             .num_threads(self.threads.map_or_else(cores, usize::from))
@@ -352,11 +352,11 @@ impl Threads {
             .map_err(|error| Error::io("threads", error))
     }
 
-    /// The same; if the system has none left, this thread does all the work.
+    /// The same, but if the system has no threads left, this one does all the work.
     fn start_or_do_without(&self) -> Result<(), Error> {
         self.start().or_else(|error| {
             let single = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-            // It is there as long as this thread.
+            // It exists as long as this thread.
             single.build().map(mem::forget).map_err(|_| error)
         })
     }
@@ -383,9 +383,9 @@ struct Files {
 }
 
 impl Files {
-    /// Makes something of each, with a secret that is read once, when the first of them is open: nobody is asked for it in
-    /// vain. An error with one does not stop the others; but nothing is done if an output would be something that is read, or
-    /// another output.
+    /// Processes each, with a secret that is read once, when the first of them is open, so that nobody is asked in
+    /// vain. An error with one does not stop the others, but nothing is done if an output would be an input, or another
+    /// output.
     fn each<S>(
         &self,
         make: Make,
@@ -448,9 +448,10 @@ fn reported(done: Result<(), Error>) -> Result<Status, Error> {
 
 /// Does what the command line says, and reports errors on standard error.
 pub fn main() -> ExitCode {
-    // What exceeds `ulimit -f` is then an error of the file. The signal would end the process.
+    // Exceeding `ulimit -f` is then an error of the file, where the signal would end the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    // A core would have keys and passwords. Linux writes none of 1 byte, and to a pipe any that is not limited to just that.
+    // A core would contain keys and passwords. Linux writes no core of 1 byte; to a pipe, it writes a core with any
+    // other limit.
     let limit = Some(u64::from(cfg!(target_os = "linux")));
     let _ = setrlimit(
         Resource::Core,
@@ -487,7 +488,7 @@ fn paths(found: &ArgMatches) -> Vec<&PathBuf> {
     paths
 }
 
-/// Two commands make what other programs call a hash, and their names are not similar.
+/// Two commands compute what other programs call a hash, and neither name is similar.
 fn with_suggestion(mut error: clap::Error) -> clap::Error {
     if matches!(error.get(ContextKind::InvalidSubcommand), Some(ContextValue::String(name)) if name == "hash")
     {
@@ -497,10 +498,10 @@ fn with_suggestion(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Help, or what is wrong with the command line. That may hold the name of a file, which a shell put in for `*`.
+/// Prints help, or what is wrong with the command line, which may contain file names that a shell put in for `*`.
 fn report(error: &clap::Error) -> ExitCode {
     let mut text = terminal_quoting::visible(&error.render().to_string());
-    // clap stops at --version, before it reads what follows.
+    // clap stops at --version, and does not read the rest.
     if error.kind() == ErrorKind::DisplayVersion
         && std::env::args_os().any(|argument| argument == "-v" || argument == "--verbose")
     {

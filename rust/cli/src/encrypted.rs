@@ -97,7 +97,7 @@ fn siv(key: &Key) -> Siv {
     Siv::new(label!("veriplex.file.siv.v1"), key)
 }
 
-/// What only a file can do: be read twice, or be seen by nobody until it is verified.
+/// Requires a file, which can be read twice, or stays invisible until it is verified.
 fn check_file(name: &str, is_file: bool) -> Result<(), Error> {
     if is_file {
         return Ok(());
@@ -108,8 +108,8 @@ fn check_file(name: &str, is_file: bool) -> Result<(), Error> {
     ))
 }
 
-/// Reads the file twice, and makes the same ciphertext for the same plaintext and key. If it changes meanwhile, nobody sees
-/// the ciphertext, whose tag is not its own.
+/// Reads the file twice, and makes the same ciphertext for the same plaintext and key. If the file changes meanwhile,
+/// nobody sees the ciphertext, whose tag would be wrong.
 pub fn encrypt_deterministically(mut input: Input, mut output: Output, key: &Key) -> Result<(), Error> {
     check_file(&input.name, input.is_regular())?;
     check_file(&output.name, output.is_file())?;
@@ -138,7 +138,7 @@ pub fn encrypt_deterministically(mut input: Input, mut output: Output, key: &Key
     output.commit()
 }
 
-/// The output is verified when all of it is there, and seen by nobody before.
+/// The output is verified when it is complete, and invisible before.
 fn decrypt_deterministic(mut input: Input, mut output: Output, key: &Key, range: Range) -> Result<(), Error> {
     check_file(&output.name, output.is_file())?;
     let tag: [u8; TAG_LEN] = read_array(&mut input, "encrypted")?;

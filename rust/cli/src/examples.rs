@@ -1,8 +1,8 @@
-//! Examples for `--help` and the man pages. Each of them is a command line that the program accepts.
+//! Examples for `--help` and the man pages. The program accepts each of these command lines.
 
 use clap::Command;
 
-/// The examples of a command, which has this name behind that of the program. A comment may follow `#`.
+/// The examples of the command with this name (after the program's). A comment may follow `#`.
 pub fn of(command: &str) -> &'static [&'static str] {
     match command {
         "" => &[
@@ -101,7 +101,7 @@ pub fn of(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// Adds to a command and those below it their examples, which `--help` shows.
+/// Adds examples, which `--help` shows, to a command and those below it.
 pub fn add(command: Command) -> Command {
     add_below(command, "")
 }

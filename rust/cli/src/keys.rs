@@ -1,4 +1,4 @@
-//! Keys as text, one in a line: what it is, its value, and perhaps a comment after a blank.
+//! Keys as text, one per line: its kind, its value, and perhaps a comment after a blank.
 //!
 //! | line | what |
 //! |---|---|
@@ -7,21 +7,22 @@
 //! | `veriplex-encrypted-key-v1` | a private key under a password: 162 hexadecimal digits, see below |
 //! | `veriplex-public-key-v1` | a public key: 3544 characters of base64, see below |
 //!
-//! Empty lines and those that begin with `#` are ignored. A list of public keys has one in each line.
+//! Empty lines and those that begin with `#` are ignored. A list of public keys has one per line.
 //!
 //! # Private and public keys
 //!
-//! Each scheme has a key of its own, by `veriplex::kdf` in the domain `veriplex.private-key.v1`, without salt, from the
-//! secret of 32 bytes and the context: `sign` (64 bytes, reduced to a scalar), `seal` and `tunnel` (each 128 bytes: 64 that
-//! are reduced to a scalar, then the seed of ML-KEM). So no scheme reveals anything about the key of another one.
+//! Each scheme has its own key, derived by `veriplex::kdf` in the domain `veriplex.private-key.v1`, without salt, from
+//! the secret of 32 bytes and the context: `sign` (64 bytes, reduced to a scalar), `seal` and `tunnel` (each 128 bytes:
+//! 64 that are reduced to a scalar, then the seed of ML-KEM). So no scheme reveals anything about the key of another
+//! one.
 //!
 //! A public key is the public keys of these in this order, 32, 1216 and 1216 bytes, and their proof. Its fingerprint is the
 //! `veriplex::digest` of the first 2464 bytes in the domain `veriplex.public-key.v1`, of 32 bytes.
 //!
-//! The proof shows that one holder made all three: nobody can put a part of somebody else into a key of their own, and be
-//! taken for who signs, seals or connects with it. It is three signatures of 64 bytes each over the first 2464 bytes, by
-//! `veriplex::sig::sign_deterministic` in the domain `veriplex.public-key.proof.v1`: by the key of `sign`, and by the scalars
-//! of `seal` and `tunnel`. It is verified whenever a public key is read.
+//! The proof shows that one holder made all three: nobody can put somebody else's part into their own key, and be taken
+//! for the one who signs, seals or connects with it. It is three signatures of 64 bytes each over the first 2464 bytes,
+//! by `veriplex::sig::sign_deterministic` in the domain `veriplex.public-key.proof.v1`: by the key of `sign`, and by
+//! the scalars of `seal` and `tunnel`. It is verified whenever a public key is read.
 //!
 //! # Under a password
 //!
@@ -67,7 +68,8 @@ const SALT_LEN: usize = 32;
 const HEADER_LEN: usize = 1 + SALT_LEN;
 const ENCRYPTED_LEN: usize = HEADER_LEN + SECRET_LEN + TAG_LEN;
 
-/// A private key: the secret of which the keys for all schemes are made. In a box, since each move would leave a copy.
+/// A private key: the secret from which the keys for all schemes are derived. Boxed, since each move would leave a
+/// copy.
 pub struct Private(Box<Zeroizing<[u8; SECRET_LEN]>>);
 
 impl Private {
@@ -113,7 +115,7 @@ impl Private {
 
     /// # Errors
     ///
-    /// This and those that follow: for one of 2^252 keys.
+    /// This error and the following ones concern one of 2^252 keys.
     pub fn sign(&self) -> Result<keys::PrivateKey, Error> {
         with_wiped_stack(|| keys::PrivateKey::from_uniform_bytes(*self.expand(b"sign").as_bytes()))
             .map_err(|error| Error::io("key", error))
@@ -145,7 +147,7 @@ impl Private {
         Ok(key)
     }
 
-    /// The line, under a password of this cost if there is one.
+    /// The line, protected by a password with this cost if there is one.
     fn line(&self, protection: Option<(&Password, u8)>) -> Result<Zeroizing<String>, Error> {
         let Some((password, cost)) = protection else {
             return Ok(hex_line(PRIVATE, self.secret()));
@@ -212,7 +214,7 @@ impl Public {
     const LEN: usize = Self::PARTS_LEN + 3 * Signature::LEN;
     const CHARS: usize = Self::LEN.div_ceil(3) * 4;
 
-    /// Nothing also if it has a part of somebody else.
+    /// Also nothing if a part is somebody else's.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (parts, proof) = bytes.split_at_checked(Self::PARTS_LEN)?;
         let (sign, rest) = parts.split_at_checked(keys::PublicKey::LEN)?;
@@ -246,7 +248,7 @@ impl Public {
         parts.concat()
     }
 
-    /// What people compare instead of the key.
+    /// The fingerprint, which people compare instead of the key.
     pub fn fingerprint(&self) -> String {
         digest(label!("veriplex.public-key.v1"), &self.parts()).to_string()
     }
@@ -257,7 +259,7 @@ impl Public {
     }
 }
 
-/// A public key, and how its owner is called: as the comment says, the file if it has one key, or the fingerprint.
+/// A public key, and its owner's name: the comment, the file's name if it has one key, or the fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     pub key: Public,
@@ -266,7 +268,7 @@ pub struct Named {
 
 fn hex_line(prefix: &str, bytes: &[u8]) -> Zeroizing<String> {
     let digits = Zeroizing::new(base16ct::lower::encode_string(bytes));
-    // As long as it gets: growing would leave copies.
+    // As long as it can become, because growing would leave copies.
     let mut line = Zeroizing::new(String::with_capacity(prefix.len() + digits.len() + 2));
     for part in [prefix, " ", &digits, "\n"] {
         line.push_str(part);
@@ -292,7 +294,7 @@ impl Parsed {
             PUBLIC => Public::CHARS,
             _ => return None,
         };
-        // The value is taken by its length, so that no digit of a secret is looked at.
+        // The value is found by its length, without looking at any digit of a secret.
         let (value, comment) = rest.split_at_checked(chars)?;
         if !comment.is_empty() && !comment.starts_with([' ', '\t']) {
             return None;
@@ -402,7 +404,7 @@ fn named(file: File, path: &Path) -> Result<Vec<Named>, Error> {
     Ok(named.collect())
 }
 
-/// The one public key in a regular file, which is read again when settings are.
+/// The one public key in a regular file, which is read again with the settings.
 pub fn read_one_public(path: &Path) -> Result<Public, Error> {
     match <[Named; 1]>::try_from(named(text::open_regular(path)?, path)?) {
         Ok([named]) => Ok(named.key),
@@ -413,7 +415,7 @@ pub fn read_one_public(path: &Path) -> Result<Public, Error> {
     }
 }
 
-/// The key with which files of unknown senders are sealed. Everybody has it.
+/// The key with which anonymous files are sealed. Everybody has it.
 pub fn of_nobody() -> Result<hybrid::PrivateKey, Error> {
     Private::from_secret(&[0; SECRET_LEN]).seal()
 }
@@ -435,7 +437,7 @@ fn written(mut output: Output, text: &[u8]) -> Result<Output, Error> {
     Ok(output)
 }
 
-/// Makes a random symmetric key in a file that only its owner may read and that must not exist yet; `-` prints it.
+/// Generates a symmetric key in a new file that only its owner may read; `-` prints it.
 pub fn generate_symmetric(path: &Path) -> Result<(), Error> {
     let output = create(path, Readers::Owner)?;
     let mut key = Zeroizing::new([0; SECRET_LEN]);
@@ -443,13 +445,13 @@ pub fn generate_symmetric(path: &Path) -> Result<(), Error> {
     write(output, hex_line(SYMMETRIC, key.as_slice()).as_bytes())
 }
 
-/// Makes a private key file, and beside it `.pub` with the public key: both or none; after a kill, perhaps the
-/// private key alone. `-` prints the private key. It may be under a password of this cost.
+/// Generates a private key file, and beside it `.pub` with the public key: both or neither, but after a kill perhaps
+/// only the private key. `-` prints the private key. It may be protected by a password with this cost.
 pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Result<(), Error> {
     if let Some((_, cost)) = protection {
         check_new_cost(cost)?;
     }
-    // Existing files are noticed before anybody is asked, and so is a closed stream.
+    // Notice existing files, or a closed stream, before asking anybody.
     files::stdout()?;
     let private = create(path, Readers::Owner)?;
     let public = if is_stdio(path) {
@@ -468,7 +470,7 @@ pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Resul
     };
     let key = key.public()?;
     let public = written(output, key.line().as_bytes())?;
-    // This one first: the other one can be made of it.
+    // This one first, since the other can be derived from it.
     let place = private.place();
     private.commit()?;
     public.commit().inspect_err(|_| {
@@ -543,7 +545,7 @@ fn describe(name: &str, key: &Parsed, comment: &str) -> Result<String, Error> {
     Ok(lines.concat())
 }
 
-/// Replaces a private key file by one with a new password, of this cost, or without one. Comments in it are kept.
+/// Replaces a private key file by one with a new password of this cost, or without one. Comments in it are kept.
 pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) -> Result<(), Error> {
     if is_stdio(path) {
         return Err(Error::usage("-", "must be a file"));
@@ -578,7 +580,7 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
     with_wiped_stack(|| {
         let line = key.line(password.as_ref().zip(new.map(|(_, cost)| cost)))?;
         let text = text::parse_read(&before, path, MAX_LEN, Status::Io, NOT_A_KEY, |text| {
-            // As long as it gets: growing would leave copies.
+            // As long as it can become, because growing would leave copies.
             let mut changed = Zeroizing::new(String::with_capacity(text.len() + line.len()));
             for old in text.split_inclusive('\n') {
                 match Parsed::parse(old.trim()) {
@@ -597,7 +599,7 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
         })?;
         let too_long = format!("would be too long: more than {MAX_LEN} bytes with its comments");
         text::parse_read(text.as_bytes(), path, MAX_LEN, Status::Io, &too_long, the_one)?;
-        // Another key may have come there while somebody was asked.
+        // Another key may have appeared there while somebody was asked.
         if !is_same(&file, fs::symlink_metadata(&place)) || !bool::from(read()?.ct_eq(&before)) {
             return Err(Error::io(&name, "changed meanwhile"));
         }

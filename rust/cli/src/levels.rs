@@ -1,4 +1,4 @@
-//! The levels of kernels: which are forbidden, and what their self-test gives.
+//! The levels of kernels: which are forbidden, and the results of their self-tests.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Outboards of tree digests: files by which a part of another file can be verified without the rest.
+//! Outboards of tree digests: files with which a part of another file can be verified without the rest.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -62,15 +62,15 @@ pub fn write(
 /// What is to be verified of a file.
 #[derive(Clone, Copy)]
 pub struct Part {
-    /// Where in what was hashed the file at hand begins, if that is a part of it.
+    /// Where the given file begins in the hashed one, if it is only a part.
     pub offset: Option<u64>,
-    /// What of it, counted from the start of what was hashed; all, if not given.
+    /// Which range of the hashed file; all, if not given.
     pub start: Option<u64>,
     pub end: Option<u64>,
 }
 
 impl Part {
-    /// Which bytes are wanted of a file of this length that begins at `offset`, of `len` bytes that were hashed.
+    /// Which bytes are wanted of a file of this length that begins at `offset` of the `len` hashed bytes.
     fn range(self, name: &str, offset: u64, file_len: u64, len: u64) -> Result<Range<u64>, Error> {
         let chunk = CHUNK_LEN as u64;
         let end = offset.saturating_add(file_len);
@@ -85,7 +85,7 @@ impl Part {
             return Err(Error::usage(name, reason));
         }
         let range = self.start.unwrap_or(offset)..self.end.unwrap_or(end);
-        // Only of nothing is nothing a part.
+        // Only an empty file has an empty part.
         let is_part = !range.is_empty() || range == (0..len);
         if range.start < offset || range.end > end || !is_part {
             return Err(Error::usage(name, "does not contain this range"));
@@ -94,7 +94,7 @@ impl Part {
     }
 }
 
-/// Verifies a part of a file by the digest and the outboard of the whole. Nothing else of the file is read.
+/// Verifies a part of a file with the digest and the outboard of the whole. Nothing else of the file is read.
 pub fn verify(
     tree: &Tree,
     digest: &Digest,
@@ -133,7 +133,7 @@ pub fn verify(
             _ => Error::io(&name, error),
         }
     };
-    // What the outboard says of the length is verified first.
+    // The length that the outboard claims is verified first.
     let message = Shifted { file, offset };
     let mut reader = Reader::new(tree, digest, len, message, strings).map_err(|error| failed(None, error))?;
     let range = part.range(&name, offset, file_len, len)?;

@@ -27,7 +27,7 @@ pub fn print_completions(mut command: Command, shell: Shell) -> Result<(), Error
 
 /// Writes a man page for the program and one for each of its commands into a folder that exists.
 pub fn write_man_pages(command: Command, folder: &Path) -> Result<(), Error> {
-    // The same on every machine: without the backend.
+    // Without the backend, so that it is the same on every machine.
     let version = env!("CARGO_PKG_VERSION");
     let mut command = command.disable_help_subcommand(true).version(version);
     command.build();
@@ -49,7 +49,7 @@ fn write_pages(command: &Command, name: &str, folder: &Path) -> Result<(), Error
         })
 }
 
-/// The page of the command with this name behind that of the program.
+/// The page of the command with this name (after the program's).
 fn page(command: &Command, man: &Man, name: &str) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;

@@ -26,11 +26,11 @@ const MAX_LEN: usize = 1024;
 const MAX_HASH_LEN: usize = 1 << 12;
 const SALT_LEN: usize = 16;
 
-/// The costs that are of use: from 20 MiB, which slows down whoever guesses, to 1.25 GiB, which most machines have. What
-/// is made with these can be opened everywhere with the default limit.
+/// The recommended costs: from 20 MiB, which slows down guessing, to 1.25 GiB, which most machines have. With these,
+/// the default limit opens everything.
 pub const COSTS: RangeInclusive<u8> = 12..=18;
 
-/// Warns of a cost that was asked for and is not one of [`COSTS`].
+/// Warns of a requested cost outside [`COSTS`].
 pub fn warn_of_cost(cost: u8) {
     if cost < *COSTS.start() {
         warn(format_args!(
@@ -57,7 +57,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads a password that already exists, for what has this name.
+    /// Reads an existing password, for the file with this name.
     pub fn read(&self, name: &str) -> Result<Password, Error> {
         match self {
             Self::Terminal(option) => prompt(&format!("Password for {name}: "), option),
@@ -122,7 +122,7 @@ fn variable(name: &OsString) -> Result<Password, Error> {
 /// The first line, without its end.
 fn first_line(path: &Path) -> Result<Password, Error> {
     let name = quoted(path);
-    // As large as it can get: growing would leave copies.
+    // As large as it can become, because growing would leave copies.
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN + 2));
     BufReader::with_capacity(1, Ended(text::open(path)?).take(MAX_LEN as u64 + 2))
         .read_until(b'\n', &mut line)

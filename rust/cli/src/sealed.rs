@@ -13,8 +13,8 @@
 //! `veriplex.seal.v1`, then Mix `header` (the first ten bytes), Seal `file-key`. The header of the segments is everything
 //! before them.
 //!
-//! The sender of version 0x02 is [`keys::of_nobody`]. Everybody has that key, so it authenticates nothing; and the message is
-//! as confidential as any, since that holds against who has the sender's key too.
+//! The sender of version 0x02 is [`keys::of_nobody`]. Everybody has that key, so it authenticates nothing. The message
+//! is as confidential as any, since confidentiality does not depend on the sender's key.
 
 use std::collections::BTreeMap;
 
@@ -38,10 +38,10 @@ const MAX_RECEIVERS: usize = 255;
 
 type FileKey = Zeroizing<[u8; FILE_KEY_LEN]>;
 
-/// Public keys by their fingerprints: each once, in an order that says nothing.
+/// Public keys by fingerprint: each once, in an order that reveals nothing.
 pub type Receivers = BTreeMap<[u8; Fingerprint::LEN], PublicKey>;
 
-/// Seals a file so that each of these can open it, and knows its sender if there is one.
+/// Seals a file so that each of these can open it, and learns its sender if there is one.
 pub fn seal_file(
     input: Input,
     output: Output,
@@ -78,7 +78,7 @@ pub fn seal_file(
     segments.seal(input, output)
 }
 
-/// Opens what one of these senders sealed, and tells which one, or what somebody sealed who is unknown.
+/// Opens what one of these senders sealed, and tells which one, or what was sealed anonymously.
 pub fn unseal_file<'s>(
     mut input: Input,
     output: Output,

@@ -1,4 +1,4 @@
-//! The options that say where keys and passwords come from: the same for all commands.
+//! The options for the sources of keys and passwords, the same for all commands.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ impl PasswordFrom {
     }
 }
 
-/// Of these arguments one is needed, and no more.
+/// Requires exactly one of these arguments.
 pub fn one_of<const N: usize>(arguments: [&'static str; N]) -> ArgGroup {
     ArgGroup::new("one-of").args(arguments).required(true)
 }
@@ -98,8 +98,8 @@ pub struct PrivateKeyFile {
 }
 
 impl PrivateKeyFile {
-    /// What reads the key, unless that is a stream with another use; these are the inputs besides, and the
-    /// files of public keys.
+    /// Returns a function that reads the key, unless that is a stream with another use. The arguments are the other
+    /// inputs and the files of public keys.
     pub fn reader<K>(
         &self,
         inputs: &[PathBuf],
@@ -151,7 +151,7 @@ impl SecretArgs {
         places::plan(&[key, password, ("input", inputs)], &[])?;
         Ok(move |name: &str| {
             if let Some(path) = self.key.path() {
-                // In a box, since each move would leave a copy.
+                // Boxed, since each move would leave a copy.
                 return keys::read_symmetric(path, |key| Box::new(Secret::Key(key.clone())));
             }
             let source = self.from.source();
@@ -172,7 +172,7 @@ impl SecretArgs {
     }
 
     pub fn read(&self, name: &str, new: bool) -> Result<Secret, Error> {
-        // A copy: what is moved out of a box stays there, and is not wiped.
+        // A copy, since a value moved out of a box leaves an unwiped copy there.
         self.reader(&[], new)?(name).map(|secret| Secret::clone(&secret))
     }
 }

@@ -1,4 +1,4 @@
-//! The content of an encrypted file, after its header: on all cores, and any part can be decrypted alone.
+//! The content of an encrypted file, after its header. It uses all cores, and any part can be decrypted alone.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -25,7 +25,7 @@ use veriplex_files::folder;
 use veriplex_files::progress::{Counted, Progress};
 use zeroize::Zeroizing;
 
-/// How much plaintext is written at a time, and above what a file is read in parts: enough for all threads.
+/// How much plaintext is written at a time, and above which size a file is read in parts: enough for all threads.
 const BUFFER_LEN: usize = 1 << 20;
 /// The length of a sealed segment.
 const SLOT: usize = DEFAULT_SEGMENT_LEN + TAG_LEN;
@@ -81,7 +81,7 @@ impl Segments<'_> {
         writer.finish().map_err(failed)?.commit()
     }
 
-    /// Writes the plaintext of the rest of the input; `wrong` says what it means that the header was not made with this key.
+    /// Writes the plaintext of the rest of the input; `wrong` is the error if the header was not made with this key.
     pub fn open(&self, mut input: Input, output: Output, range: Range, wrong: &str) -> Result<(), Error> {
         let tag: [u8; TAG_LEN] = read_array(&mut input, "encrypted")?;
         self.header_mac()
@@ -90,7 +90,7 @@ impl Segments<'_> {
         let content = self.header.last().and_then(|&byte| Content::from_byte(byte));
         let output = match content.ok_or_else(|| other_version(&input.name))? {
             Content::File => Destination::Stream(output),
-            // Elsewhere it is a stream, too.
+            // On other systems it is a stream, too.
             Content::Folder => (output.into_folder()?).map_or_else(Destination::Stream, Destination::Folder),
         };
         if matches!(output, Destination::Folder(_)) && !range.is_whole() {
@@ -101,7 +101,7 @@ impl Segments<'_> {
         let message = self.message();
         let name = input.name.clone();
         let begin = (self.header.len() + SALT_LEN + TAG_LEN) as u64;
-        // Where the segment begins that has this byte of the plaintext.
+        // The start of the segment that contains this byte of the plaintext.
         let offset = |at: u64| begin + at / DEFAULT_SEGMENT_LEN as u64 * SLOT as u64;
         let mut progress = input.hand_over(None);
         let Some(file_len) = input.len().filter(|_| input.can_seek()) else {
@@ -121,11 +121,11 @@ impl Segments<'_> {
                 },
             );
         };
-        // The end first: what was cut is noticed before anything is written.
+        // The end first, to notice truncation before anything is written.
         let mut reader = if range.is_whole() {
             SeekReader::new_rayon(&message, input)
         } else {
-            // One segment at first, and few at a time.
+            // One segment at first, then a few at a time.
             SeekReader::new(&message, input)
         }
         .map_err(|error| {
@@ -159,8 +159,8 @@ enum Failure {
     Write(io::Error),
 }
 
-/// Seals a file of this length, of which each part can be read by itself: by the thread that seals it, to where it is
-/// sealed. What is added to the file meanwhile is left out.
+/// Seals a file of this length with random access: the thread that seals a part reads it into its place. Data added to
+/// the file meanwhile are left out.
 fn parts(
     message: &Message,
     file: &File,
@@ -233,7 +233,7 @@ fn copy(
             Ok(0) if range.offset > at => return Err(range.beyond(name, at)),
             Ok(0) => return output.commit(),
             Ok(n) => {
-                // Flushed, so that the other end of a pipe has all segments before the one that fails.
+                // Flushed, so that the other end of a pipe gets all segments before the one that fails.
                 output
                     .write_all(range.of(at, &buffer[..n]))
                     .and_then(|()| output.flush())
@@ -245,7 +245,7 @@ fn copy(
     }
 }
 
-/// Makes what a tar stream has in a folder, which appears when all of it was verified.
+/// Unpacks a tar stream into a folder, which appears when everything is verified.
 fn unpack(
     reader: impl Read,
     folder: NewFolder,
@@ -257,7 +257,7 @@ fn unpack(
         at: 0,
         failed: None,
     };
-    // What follows the end of the archive must be verified too.
+    // Data after the end of the archive must be verified too.
     let unpacked =
         folder::unpack(&mut reader, &folder.folder).and_then(|()| io::copy(&mut reader, &mut io::sink()));
     match (unpacked, &reader.failed) {
@@ -268,7 +268,7 @@ fn unpack(
     }
 }
 
-/// Keeps the error of a failed read: the parser returns another one.
+/// Keeps the error of a failed read, because the parser returns another one.
 struct Watched<R> {
     reader: R,
     /// How much was read.

@@ -5,9 +5,9 @@
 //! trusted comment: COMMENT
 //! ```
 //!
-//! KEYID is how the public key begins: 16 hexadecimal digits. SIGNATURE are 128 hexadecimal digits: a `veriplex::sig` in the
-//! domain `veriplex.sign.v1`, over the length of the comment (8 bytes, little-endian), the comment, and the file. The
-//! comment has at most 1024 bytes of printable UTF-8, and no blank at its end.
+//! KEYID is the beginning of the public key, 16 hexadecimal digits. SIGNATURE is 128 hexadecimal digits: a
+//! `veriplex::sig` in the domain `veriplex.sign.v1`, over the length of the comment (8 bytes, little-endian), the
+//! comment, and the file. The comment has at most 1024 bytes of printable UTF-8, and no blank at its end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,12 +33,12 @@ const MAX_COMMENT_LEN: usize = 1024;
 /// More than the longest file, with blanks at the ends of lines.
 const MAX_LEN: usize = 2048;
 
-/// By which a signature names its key: how it begins where `veriplex key inspect` prints it. It proves nothing.
+/// The name of a signature's key: the beginning of what `veriplex key inspect` prints. It proves nothing.
 fn key_id(key: &PublicKey) -> String {
     key.to_string()[..KEY_ID_DIGITS].into()
 }
 
-/// When and of what, if there is room for the name.
+/// The time and, if there is room, the file's name.
 fn default_comment(file: &Path) -> String {
     let time = format!("time:{}", humantime::format_rfc3339_seconds(SystemTime::now()));
     match file.file_name() {
@@ -58,7 +58,7 @@ fn prefix(comment: &str) -> Vec<u8> {
     [&(comment.len() as u64).to_le_bytes(), comment.as_bytes()].concat()
 }
 
-/// Signs what is read of `file`, with a comment.
+/// Signs the content of `file`, with a comment.
 pub fn sign(
     file: &Path,
     mut input: Input,
@@ -87,7 +87,7 @@ pub fn sign(
     output.commit()
 }
 
-/// Whose signatures are taken: a key, or one of several that have names.
+/// Whose signatures are accepted: one key, or several named ones.
 pub enum Signers {
     Key(PublicKey),
     Named(Vec<Named>),
@@ -114,7 +114,7 @@ impl Signers {
     }
 }
 
-/// Verifies the signature of a file, which is beside it if no other is named.
+/// Verifies the signature of a file, by default the one beside it.
 pub fn verify(
     signers: &Signers,
     file: &Path,

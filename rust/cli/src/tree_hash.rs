@@ -1,9 +1,9 @@
 //! The tree digests of files, on all cores and in bounded memory.
 //!
-//! A file is read by all threads, each part by the one that hashes it. It is not mapped: whoever shortens a mapped file
-//! ends the process with a signal, while a read only fails; and a copy that stays in the cache of a core costs less than
-//! the page faults: 1 GiB in the page cache, mapped, took 0.99 times as long with one thread (Zen 4), and 1.08 times with
-//! two. Holes of sparse files are not read: all their chaining values are the same.
+//! All threads read a file, each the part that it hashes. The file is not mapped: shortening a mapped file ends the
+//! process with a signal, while a read only fails. And a copy that stays in a core's cache costs less than page faults:
+//! 1 GiB in the page cache, mapped, took 0.99 times as long with one thread (Zen 4), and 1.08 times with two. Holes of
+//! sparse files are not read: all their chaining values are the same.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,17 +23,17 @@ pub fn tree(key: Option<&Key>) -> Tree {
     key.map_or_else(|| Tree::new(domain), |key| Tree::keyed(domain, key))
 }
 
-/// Below this, handing the work to threads costs more than it saves.
+/// Below this, distributing the work to threads costs more than it saves.
 const SMALL: usize = 1 << 17;
-/// What one chaining value of this level covers is read and hashed at a time by one thread.
+/// A thread reads and hashes at a time what one chaining value of this level covers.
 const LEVEL: usize = 1;
 const UNIT: usize = 1 << 19;
-/// Above this, a file is worth more than one thread.
+/// Above this, a file is worth several threads.
 const LARGE: u64 = 2 * UNIT as u64;
 /// How many units are handed out at a time: 64 MiB, so that the threads rarely wait for the last one.
 const UNITS: usize = 128;
 
-/// Room to read into, of one file after the other: allocated and wiped once.
+/// A buffer for one file after another, allocated and wiped once.
 #[derive(Default)]
 pub struct Room(Zeroizing<Vec<u8>>);
 
@@ -84,14 +84,14 @@ fn pieces(tree: &Tree, input: Input, room: &mut Room, output: &mut [u8]) -> Resu
     Ok(())
 }
 
-/// Reads pieces of this length, however small those are that come.
+/// Reads pieces of this length, however small the pieces that arrive.
 pub fn each_piece(
     mut input: Input,
     len: usize,
     room: &mut Room,
     mut visit: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    // A small file needs no more: one byte shows that there is no other.
+    // Enough for a small file: one more byte shows that it has ended.
     let needed = input
         .len()
         .and_then(|len| usize::try_from(len).ok())
@@ -107,9 +107,9 @@ pub fn each_piece(
     }
 }
 
-/// A file of this length, of which each part can be read by itself.
+/// A file of this length with random access.
 fn large(tree: &Tree, file: &File, len: u64, progress: &mut Progress, output: &mut [u8]) -> io::Result<()> {
-    // One for each thread, which allocates it when it has something to read.
+    // One per thread, allocated when it has something to read.
     let buffers: Vec<_> = (0..rayon::current_num_threads())
         .map(|_| Mutex::new(None))
         .collect();
@@ -158,7 +158,7 @@ fn large(tree: &Tree, file: &File, len: u64, progress: &mut Progress, output: &m
     combiner.finalize_into(len, output).map_err(io::Error::other)
 }
 
-/// A buffer that begins where a page does: the system copies faster to there.
+/// A buffer that begins at a page boundary, where the system copies faster.
 struct Aligned {
     room: Zeroizing<Vec<u8>>,
     begin: usize,
@@ -187,7 +187,7 @@ impl Aligned {
 fn data_from(file: &File, offset: u64, len: u64) -> u64 {
     match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
         Ok(data) => data.max(offset),
-        // There are none. Of a file that became shorter, the rest is not zeros.
+        // There are none. If the file became shorter, the rest is not zeros.
         Err(rustix::io::Errno::NXIO) if file.metadata().is_ok_and(|now| now.len() >= len) => len,
         Err(_) => offset,
     }

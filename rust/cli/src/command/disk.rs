@@ -178,7 +178,7 @@ impl Opening {
     }
 }
 
-/// The sizes of sectors that the command line takes.
+/// The sector sizes that the command line accepts.
 const SECTOR_SIZES: [&str; 8] = ["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"];
 
 #[derive(clap::Args, Default)]
@@ -330,7 +330,7 @@ impl Target {
     }
 }
 
-/// What is read of these, and what is written.
+/// Plans what is read of these, and what is written.
 fn plan(
     secret: &SecretArgs,
     image: &PathBuf,
@@ -368,7 +368,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     offset: *offset,
                     len: *length,
                     cost: cost.cost,
-                    // Of work that goes on.
+                    // Progress of work that continues.
                     max_cost: cost.cost.max(*password::COSTS.end()),
                     is_checked: !no_check,
                     batch: BATCH,

@@ -27,7 +27,7 @@ pub fn read(peers: &[Fingerprint], files: &[PathBuf]) -> Result<Allowed, Error> 
     Ok(allowed)
 }
 
-/// The fingerprint that these 64 hexadecimal digits of either case are, or what is wrong with them.
+/// Decodes a fingerprint from 64 hexadecimal digits of either case, or says what is wrong with them.
 pub fn parse(text: &str) -> Result<Fingerprint, String> {
     text::digits(text).map(Fingerprint::from_bytes)
 }

@@ -131,7 +131,7 @@ pub struct Server {
     pub seconds: u32,
 }
 
-/// How the connections that are taken are treated.
+/// How accepted connections are treated.
 #[derive(Args, Clone)]
 pub struct Listen {
     /// Maximum number of open connections

@@ -1,4 +1,4 @@
-//! What a tunnel is to do: from the command line, or from a file in TOML. All of it but the private key is read again on
+//! What a tunnel does, from the command line or from a TOML file. All of it but the private key is read again on
 //! SIGHUP.
 
 use std::path::{Path, PathBuf};
