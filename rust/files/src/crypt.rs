@@ -17,7 +17,7 @@ use crate::places::is_stdio;
 use crate::terminal_quoting::quoted;
 
 pub const SALT_LEN: usize = 32;
-/// The extension of a signature; `.sig` is GnuPG's.
+/// The extension of a signature; `.sig` is that of `GnuPG`.
 pub const SIGNATURE_EXTENSION: &str = "vpsig";
 
 /// A password, wiped on drop.
