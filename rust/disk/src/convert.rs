@@ -994,7 +994,7 @@ pub fn save(place: &Place, bytes: &[u8], existing: Existing, readers: Readers) -
 }
 
 /// The same, locked, and with room reserved for a file of this length if the system can do that.
-fn save_with_room(
+pub fn save_with_room(
     place: &Place,
     bytes: &[u8],
     len: u64,

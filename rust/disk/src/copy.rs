@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use veriplex::Key;
 use veriplex_files::crypt::{Job, Range, Secret};
@@ -194,6 +195,11 @@ enum Keys {
 
 struct Headed {
     disk: Disk,
+    saved: Mutex<Saved>,
+}
+
+/// A header as it is on the disk.
+struct Saved {
     /// Of the sectors, as the header says.
     tags: SectorTags,
     header: Header,
@@ -217,23 +223,43 @@ impl Opened {
         }
     }
 
+    /// Whether the header, if there is one, knows a sector of the image.
+    pub fn is_known(&self) -> bool {
+        let Keys::Headed(headed) = &self.keys else {
+            return true;
+        };
+        let found = self.image.sector_tags(&headed.disk);
+        headed.saved().tags.check(&found, &self.image.name).is_ok()
+    }
+
     /// Updates the header. Fails if another one is in its place.
     pub fn update_header(&self) -> Result<(), Error> {
         let Keys::Headed(headed) = &self.keys else {
             return Ok(());
         };
+        let saved = &mut *headed.saved();
         let tags = self.image.sector_tags(&headed.disk);
-        if tags == headed.tags {
+        // With tags of no sector, because none can be read, it would refuse every image.
+        if tags == saved.tags || tags.check(&tags, &self.image.name).is_err() {
             return Ok(());
         }
-        let Some((place, opened)) = &headed.file else {
+        let Some((place, opened)) = &mut saved.file else {
             return Ok(());
         };
-        convert::check_header(place, headed.header.bytes())?;
-        let header = headed.disk.header(&tags)?;
         let readers =
             Readers::like(opened.file()).map_err(|error| Error::io(&quoted(&place.shown), error))?;
-        convert::save(place, header.bytes(), Existing::Replaced, readers)
+        convert::check_header(place, saved.header.bytes())?;
+        let header = headed.disk.header(&tags)?;
+        *opened = convert::save_with_room(place, header.bytes(), 0, Existing::Replaced, readers)?;
+        saved.tags = tags;
+        saved.header = header;
+        Ok(())
+    }
+}
+
+impl Headed {
+    fn saved(&self) -> MutexGuard<'_, Saved> {
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -300,12 +326,8 @@ pub fn open(
         );
         return Err(Error::unverified(&image.name, reason));
     }
-    let keys = Keys::Headed(Box::new(Headed {
-        disk,
-        tags,
-        header,
-        file,
-    }));
+    let saved = Mutex::new(Saved { tags, header, file });
+    let keys = Keys::Headed(Box::new(Headed { disk, saved }));
     Ok(Opened { image, keys })
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, Once, PoisonError, RwLock, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -47,6 +47,8 @@ pub struct Export {
     is_ending: AtomicBool,
     /// Locks sectors that are written in part: a concurrent access would see half a sector.
     writing: RwLock<()>,
+    /// That the header cannot be brought up to date is told once, and again at the end.
+    outdated: Once,
     log: Log,
 }
 
@@ -92,6 +94,7 @@ impl Export {
             is_changed: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
             writing: RwLock::new(()),
+            outdated: Once::new(),
             log: Log::start()?,
         })
     }
@@ -186,6 +189,8 @@ impl Export {
         if self.is_read_only {
             return Ok(());
         }
+        // No sector that is half written.
+        let _reading = self.writing.read().unwrap_or_else(PoisonError::into_inner);
         let image = &self.opened.image;
         image.sync().map_err(|error| Error::io(&image.name, error))?;
         image.check_there()?;
@@ -252,7 +257,16 @@ impl Device for Export {
         if self.is_read_only {
             return Ok(());
         }
-        self.reported(self.opened.image.sync())
+        self.reported(self.opened.image.sync())?;
+        // The server may not come to its end.
+        if self.is_changed.load(Ordering::Relaxed)
+            && !self.opened.is_known()
+            && let Err(error) = self.end()
+        {
+            // What was written is on the disk all the same.
+            self.outdated.call_once(|| self.log.line(error));
+        }
+        Ok(())
     }
 }
 

@@ -517,7 +517,34 @@ fn a_disk_that_is_rewritten() {
     assert!(output.stdout == noise(LEN));
 }
 
-/// The header does not know what a server wrote that was killed. Served once more, it does.
+/// What was flushed is known to the header, which stays locked, even if the server is killed.
+#[test]
+fn a_disk_that_was_rewritten_and_flushed_before_a_kill() {
+    const LEN: usize = 64 << 10;
+    let folder = Folder::new();
+    make_image(&folder, "image", LEN, "4096");
+    folder.write("plain", &noise(8192));
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let mut client = Client::connect(&folder, "socket", LEN as u64);
+    for byte in 1..3 {
+        client.write(0, &[byte; LEN]);
+        client.send(FLUSH, 0, 0, &[]);
+        assert_eq!(client.answer(), 0);
+        let encrypt = ["disk", "encrypt", "--key-file", "key", "--force", "plain"];
+        let new = folder.run(&[&encrypt[..], &["-o", "x", "--header", "image.vphead"]].concat());
+        fails(&new, IO, "image.vphead", "in use by another process");
+    }
+    // What it still knows in part is enough.
+    let header = folder.read("image.vphead");
+    client.write(0, &[3; LEN / 2]);
+    client.send(FLUSH, 0, 0, &[]);
+    assert_eq!(client.answer(), 0);
+    assert!(folder.read("image.vphead") == header);
+    server.stop_by(Signal::KILL);
+    assert!(decrypted(&folder, "image") == [[3; LEN / 2], [2; LEN / 2]].concat());
+}
+
+/// The header does not know what a server wrote that was killed before a flush. Served once more, it does.
 #[test]
 fn a_disk_that_was_rewritten_before_a_kill() {
     const LEN: usize = 64 << 10;
