@@ -201,13 +201,26 @@ mod forms {
                 fs::write(codes.join(name), code)?;
             }
         }
-        println!("veriplex-isa: {ARCHITECTURE}: {executed} forms, {RUNS} runs each");
+        println!(
+            "veriplex-isa: {ARCHITECTURE}: {executed} forms, {RUNS} runs each, on {}",
+            cpu()
+        );
         for (features, count) in lacking {
             println!(
                 "veriplex-isa: {ARCHITECTURE}: {count} forms not executed, because this CPU lacks {features}"
             );
         }
         Ok(())
+    }
+
+    /// What Linux calls this CPU; under qemu, the one that emulates.
+    fn cpu() -> String {
+        let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let name = (text.lines())
+            .find_map(|line| line.strip_prefix("model name"))
+            .and_then(|rest| rest.split_once(": "));
+        name.map_or("a CPU without a name", |(_, name)| name)
+            .to_owned()
     }
 
     /// The features that a form and its frame need and this CPU lacks.
