@@ -219,8 +219,7 @@ mod forms {
         let name = (text.lines())
             .find_map(|line| line.strip_prefix("model name"))
             .and_then(|rest| rest.split_once(": "));
-        name.map_or("a CPU without a name", |(_, name)| name)
-            .to_owned()
+        name.map_or("a CPU without a name", |(_, name)| name).to_owned()
     }
 
     /// The features that a form and its frame need and this CPU lacks.
