@@ -1,10 +1,10 @@
 //! Inputs, and outputs that appear whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, fchown, fcntl_getfl};
@@ -13,12 +13,12 @@ use socket2::{SockRef, Type};
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
-use crate::access_lists::{has_list, has_list_at};
+use crate::access_lists::{has_list, has_list_at, is_too_open, set_mode};
 use crate::armor;
 use crate::descriptors;
 use crate::destination::{self, Destination, Place};
 use crate::device;
-use crate::error::Error;
+use crate::error::{Error, warn};
 use crate::folder;
 use crate::locks::Locked;
 use crate::open_folders;
@@ -735,6 +735,7 @@ impl NewFolder {
     pub fn commit(self) -> Result<(), Error> {
         let failed = |error| Error::io(&self.name, error);
         sync_all(&self.folder).map_err(failed)?;
+        warn_if_open(&self.folder, 0o700, &self.name).map_err(failed)?;
         // Fails if something is there by now, unless it is an empty folder.
         self.temporary.persist(&self.place.path, true).map_err(failed)?;
         sync_name(&self.place.path)
@@ -853,12 +854,26 @@ impl Mode {
     }
 
     fn set(self, file: &File) -> io::Result<()> {
-        let mode = match self {
+        set_mode(file, self.bits())
+    }
+
+    fn bits(self) -> u32 {
+        match self {
             Self::Exactly(mode) | Self::Within(mode) => mode,
             Self::Umask => 0o666 & !umask(),
-        };
-        file.set_permissions(Permissions::from_mode(mode))
+        }
     }
+}
+
+/// Warns of a file or folder that others can read, though it should have this mode.
+fn warn_if_open(file: &File, mode: u32, name: &str) -> io::Result<()> {
+    if is_too_open(file, mode)? {
+        warn(Error::io(
+            name,
+            "other users can read it: this file system does not keep modes",
+        ));
+    }
+    Ok(())
 }
 
 /// It can be read only by setting it; no other thread creates files meanwhile.
@@ -949,7 +964,8 @@ impl NewFile {
         if named.is_err() && !replace {
             temporary::take_back(path, &self.file);
         }
-        named
+        named?;
+        warn_if_open(&self.file, self.mode.bits(), &quoted(&self.place.shown))
     }
 }
 

@@ -5,19 +5,20 @@
 //! modes.
 
 use std::ffi::OsStr;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Read, Take, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, mkdirat, openat, readlinkat, statat, symlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, symlinkat};
 use rustix::io::Errno;
 use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
 
+use crate::access_lists::set_mode;
 use crate::error::{Error, warn};
 use crate::open_folders::{OPEN, OpenFolders, names};
 use crate::places::check_unwritten;
@@ -297,7 +298,7 @@ pub fn unpack(stream: impl Read, folder: &File) -> io::Result<()> {
     let mut folders: Vec<(PathBuf, u32)> = Vec::new();
     let leave = |open: &mut OpenFolders, (path, mode): (PathBuf, u32)| {
         let folder = open.at(&path)?;
-        inside(|| fchmod(folder, Mode::from_raw_mode(mode))).map_err(io::Error::from)
+        inside(|| set_mode(folder, mode))
     };
     // Raw, since otherwise names of any length would be read into memory.
     for entry in archive.entries()?.raw(true) {
@@ -406,7 +407,7 @@ fn extract(entry: &mut Entry<'_, impl Read>, folder: &OwnedFd, name: &OsStr) -> 
     if io::copy(entry, &mut file)? != len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    file.set_permissions(Permissions::from_mode(mode))?;
+    set_mode(&file, mode)?;
     let modified = Duration::from_secs(entry.header().mtime()?);
     if let Some(modified) = UNIX_EPOCH.checked_add(modified) {
         file.set_modified(modified)?;

@@ -890,3 +890,30 @@ fn folders_that_are_left_have_their_modes() {
         folder.set_mode(name, 0o700);
     }
 }
+
+/// As on media whose users may not change modes: what is there already is right, and nothing of a failure is left.
+#[test]
+#[cfg(target_os = "linux")]
+fn where_modes_cannot_be_changed() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("plain/below")).unwrap();
+    folder.write("plain/below/file", b"text");
+    succeeds(&folder.run(&["encrypt", "-k", "key", "-o", "x", "plain"]));
+    let fault = "chmod,fchmod,fchmodat:error=EPERM";
+    let decrypt = ["decrypt", "-k", "key", "-o", "out", "x"];
+    let Some(output) = disk_state::with_fault(&folder, fault, &decrypt) else {
+        return;
+    };
+    succeeds(&output);
+    assert_eq!(folder.read("out/below/file"), b"text");
+    let encrypted = folder.read("x");
+    folder.write("cut", &encrypted[..encrypted.len() - 10]);
+    let names = folder.names();
+    let decrypt = ["decrypt", "-k", "key", "-o", "other", "cut"];
+    let output = disk_state::with_fault(&folder, fault, &decrypt).unwrap();
+    assert_eq!(output.status.code(), Some(UNVERIFIED), "{output:?}");
+    assert_eq!(folder.names(), names);
+    let output = disk_state::with_fault(&folder, "fchmod:error=EPERM", &["key", "generate", "new"]).unwrap();
+    succeeds(&output);
+    assert_eq!(folder.path("new").metadata().unwrap().mode() & 0o777, 0o600);
+}

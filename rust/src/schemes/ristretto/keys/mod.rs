@@ -4,13 +4,13 @@
 //! key for one scheme only.** Domains keep the transcripts of two schemes apart, but not what each reveals by applying
 //! the key.
 //!
-//! Both kinds have three encodings. Each accepts exactly the form that it writes:
+//! Both kinds have three encodings. But for the ends of lines, each accepts exactly the form that it writes:
 //!
 //! - 32 bytes: the little-endian scalar, below the order of the group, or the encoding of the element;
 //! - hex: these in 64 digits, lower case;
 //! - PEM (RFC 7468, with its strict grammar): these in base64, in a line of its own between
-//!   `-----BEGIN VERIPLEX PRIVATE KEY-----` and `-----END VERIPLEX PRIVATE KEY-----` (or `PUBLIC`). Lines end in LF,
-//!   which may be missing after the last.
+//!   `-----BEGIN VERIPLEX PRIVATE KEY-----` and `-----END VERIPLEX PRIVATE KEY-----` (or `PUBLIC`). Lines end in LF;
+//!   blanks and CRLF are accepted there, and the last line may lack its end.
 //!
 //! Zero and the identity are not keys. In a valid text, no digit decides a branch or an address: for hex, `make ct`
 //! checks it; for PEM, the library for base64 (`base64ct`) is made for that.
