@@ -8,7 +8,8 @@ export CARGO_INCREMENTAL ?= 0
 export CARGO_PROFILE_DEV_DEBUG ?= 0
 # The seed of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
-# Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
+# Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead. Debian's
+# cargo-mutants cannot do either: it lacks --in-diff, and options of our configuration.
 BASE ?= main
 
 .PHONY: help install test test-sizes test-dm-crypt test-dependents store-test cluster-test package minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq rocq-mutants coqchk kernels kernels-check ct audit mutants model reproducible dist-check site site-test nix

@@ -165,7 +165,7 @@ impl Image {
         })
     }
 
-    /// An error if plaintext in this image could be read by others. Who may read a device is the system's to say.
+    /// Fails if others could read plaintext in this image. For devices the system decides that.
     pub fn check_private(&self) -> Result<(), Error> {
         let found = self.file.metadata();
         let found = found.map_err(|error| Error::io(&self.name, error))?;
