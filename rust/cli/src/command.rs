@@ -193,8 +193,7 @@ enum Command {
     },
     /// Decrypt and verify what was sealed to your public key; FILE.sealed becomes FILE
     ///
-    /// If there are several possible senders, the one who sealed the file is named on standard error, unless --quiet is
-    /// given.
+    /// Standard error names the sender; --quiet turns that off.
     ///
     /// A file or folder appears only after all of it has been verified. A pipe receives data as soon as they are
     /// verified: use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only
