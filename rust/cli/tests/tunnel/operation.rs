@@ -821,6 +821,16 @@ fn without_an_address_of_its_destination_it_says_so() {
     server.says("two.invalid:80", "has no address now");
 }
 
+/// As destinations do.
+#[test]
+fn listeners_have_a_host_and_a_port() {
+    for address in [":0", "7000", "[]:0", "localhost"] {
+        let listen = format!("connect = '127.0.0.1:1'\n[[listen]]\naddress = '{address}'\n");
+        let said = Configured::new(&listen).fails();
+        assert!(said.contains(&format!("{address}: not HOST:PORT")), "{said}");
+    }
+}
+
 /// A socket that a killed process left behind is replaced; any other file stays, and is an error.
 #[test]
 fn what_is_no_socket_is_not_removed() {

@@ -66,9 +66,7 @@ impl Address {
     pub fn destination(text: &str) -> Result<Self, &'static str> {
         let address = Self::from(text);
         let is_destination = match &address {
-            Self::Tcp(text) => text
-                .rsplit_once(':')
-                .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()),
+            Self::Tcp(text) => host_and_port(text).is_some(),
             Self::Unix(path) => !path.as_os_str().is_empty(),
             Self::Systemd(_) => false,
         };
@@ -174,11 +172,16 @@ pub fn cut_is_reset(socket: &SockRef<'_>) -> io::Result<()> {
 
 /// The addresses of a `HOST:PORT`. The system's resolver knows the names of IPv6 zones, but no brackets.
 async fn lookup(address: &str) -> io::Result<Vec<SocketAddr>> {
-    let bracketed = address.strip_prefix('[').and_then(|rest| rest.split_once("]:"));
-    match bracketed.map(|(host, port)| (host, port.parse::<u16>())) {
-        Some((host, Ok(port))) => lookup_host((host, port)).await.map(Iterator::collect),
-        _ => lookup_host(address).await.map(Iterator::collect),
-    }
+    let not_one = || io::Error::new(io::ErrorKind::InvalidInput, "not HOST:PORT");
+    let address = host_and_port(address).ok_or_else(not_one)?;
+    lookup_host(address).await.map(Iterator::collect)
+}
+
+fn host_and_port(address: &str) -> Option<(&str, u16)> {
+    let (host, port) = address.rsplit_once(':')?;
+    let bracketed = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let host = bracketed.unwrap_or(host);
+    Some((host, port.parse().ok()?)).filter(|_| !host.is_empty())
 }
 
 /// Whether this machine lacks an address, or all of its family.
