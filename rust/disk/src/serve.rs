@@ -625,8 +625,8 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let export = served(folder.path());
         let header = folder.path().join("image.vpdisk.vphead");
-        let before = fs::read(&header).unwrap();
         assert!(export.write(0, &mut [8; 8192]).is_ok() && export.flush().is_ok());
+        let before = fs::read(&header).unwrap();
         let failed = export.opened.image.sync_by(|_| Err(Errno::IO.into()));
         assert!(failed.is_err());
         for _ in 0..2 {
