@@ -19,6 +19,23 @@ use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
 use veriplex::{Error, Key, Label, MixStream, Nonce, Protocol, aestream, digest, label, mac, oae2, stream};
 
+/// Whatever of a digest fits into its first block: domains and messages of every length around it.
+#[test]
+fn a_digest_is_mix_and_derive() {
+    let data: [u8; 130] = std::array::from_fn(|i| u8::try_from(i).unwrap() + 1);
+    for domain in 0..=Label::MAX_LEN {
+        let domain = Label::new(&data[..domain]).unwrap();
+        for len in 0..=data.len() {
+            let mut protocol = Protocol::new(domain);
+            protocol.mix(label!("message"), &data[..len]);
+            let expected: [u8; 32] = protocol.derive_array(label!("digest"));
+            let mut output = [0; 32];
+            digest::digest_into(domain, &data[..len], &mut output);
+            assert_eq!(output, expected, "{domain:?}, {len}");
+        }
+    }
+}
+
 fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=max)
 }

@@ -88,6 +88,26 @@ fn streamed(message: &Message, sealed: &[u8], piece: usize) -> (Vec<u8>, Result<
     }
 }
 
+/// Writers and readers, which count segments themselves, beyond 2^16.
+#[test]
+fn many_segments() {
+    let message = message(64);
+    let plaintext = data(3, 64 * 66_000);
+    let sealed = message.seal_vec(&plaintext);
+    assert!(written(&message, &plaintext, 1 << 20) == sealed);
+    assert!(streamed(&message, &sealed, 1 << 20) == (plaintext, Ok(())));
+}
+
+#[test]
+fn a_reader_with_a_byte_left_is_not_finished() {
+    let message = message(64);
+    let sealed = message.seal_vec(&[7; 100]);
+    let mut reader = OpenReader::new(&message, &sealed[..]);
+    reader.read_exact(&mut [0; 99]).unwrap();
+    assert!(!reader.is_finished());
+    assert_eq!(reader.finish().err(), Some(Error::Verification));
+}
+
 #[test]
 fn known_answers() {
     let file = family_vectors("seekable", "seekable");

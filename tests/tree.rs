@@ -17,7 +17,7 @@ use serde_json::Value;
 use veriplex::digest::Digest;
 use veriplex::tree::outboard::{Builder, Outboard, Reader, Writer, outboard_len, verify_chunk};
 use veriplex::tree::{self, CHUNK_LEN, Hasher, Tree};
-use veriplex::{Error, Key, Label, label};
+use veriplex::{Error, Key, Label, Protocol, label};
 use veriplex_spec as spec;
 
 fn tree_of(case: &Value) -> Tree {
@@ -322,7 +322,17 @@ fn parts_on_several_machines() {
         assert_eq!(result, Err(Error::BufferLength), "{level} {part} {room}");
     }
     assert_eq!(Tree::unit_len(7), Ok(1 << 61));
-    assert!(tree.chaining_values_into(7, &[1], &mut value[..32]).is_ok());
+    // A short unit has a chain of nodes.
+    let mut node = vec![1];
+    for level in 0..=7 {
+        let mut protocol = Protocol::new(label!("parts"));
+        protocol.mix(label!("key"), &[7; 32]);
+        protocol.mix(label!("level"), &[level]);
+        protocol.mix(label!("node"), &node);
+        node = protocol.derive_array::<32>(label!("cv")).to_vec();
+        let result = tree.chaining_values_into(level.into(), &[1], &mut value[..32]);
+        assert_eq!((result, &value[..32]), (Ok(()), &node[..]), "{level}");
+    }
     for level in [8, 9, 100, usize::MAX] {
         assert_eq!(Tree::unit_len(level), Err(Error::LimitReached));
         assert_eq!(
@@ -906,6 +916,15 @@ fn reader_against_a_cursor() {
         reader.rewind().unwrap();
         reader.read_to_end(&mut all).unwrap();
         assert_eq!(all, message);
+        // Chunks at one place below their parents, one after the other.
+        for (i, chunk) in message.chunks(128 * CHUNK_LEN).enumerate() {
+            let mut read = vec![0; chunk.len().min(CHUNK_LEN)];
+            reader
+                .seek(SeekFrom::Start((i * 128 * CHUNK_LEN) as u64))
+                .unwrap();
+            reader.read_exact(&mut read).unwrap();
+            assert!(read == chunk[..read.len()], "{len} {i}");
+        }
 
         let (inner, outboard) = (with_header(&message), with_header(&strings));
         let error = Reader::new(&tree, &Digest::from([0; 32]), len as u64, inner, outboard).unwrap_err();

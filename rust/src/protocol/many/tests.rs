@@ -152,6 +152,40 @@ fn messages_are_the_same_one_by_one() {
     });
 }
 
+/// Lanes that are alike, but for where the data of some come from, at full blocks.
+#[test]
+fn in_place_beside_another_buffer() {
+    let input = [5; 300];
+    on_each_lane_backend(|backend| {
+        for apart in 0..8 {
+            let mut start = Protocol::new(label!("test"));
+            let mut expected = input;
+            start.mix_begin(label!("nonce"));
+            let tag = start.clone().seal(label!("message"), expected.as_mut_slice());
+            let (mut data, mut tags) = ([input; 8], [[0; TAG_LEN]; 8]);
+            let jobs = (data.iter_mut().zip(&mut tags).enumerate()).map(|(i, (data, tag))| {
+                let data = if i == apart {
+                    data.fill(9);
+                    InOut::out_of_place(&input, data).unwrap()
+                } else {
+                    data.as_mut_slice().into()
+                };
+                Ok(Job {
+                    mixed: Mixed::Bytes(b""),
+                    ad: None,
+                    masked: None,
+                    data: data.into(),
+                    output: Output::Write(tag),
+                    place: i,
+                })
+            });
+            let closing = Closing::Seal(label!("message"), Direction::Encrypt);
+            run(&start, closing, jobs, |job| job.release().map(drop)).unwrap();
+            assert_eq!((data, tags), ([expected; 8], [tag; 8]), "{backend:?}, {apart}");
+        }
+    });
+}
+
 /// It is an error, and nothing that was not handed out is left as it was.
 #[test]
 fn a_job_that_cannot_be_made_ends_the_others() {
