@@ -217,9 +217,11 @@ impl Storage for Memory {
         Ok(())
     }
 
-    fn remove_journal(&self) -> Result<(), Error> {
+    fn remove_journal(&self, header: Option<&[u8; header::LEN]>) -> Result<(), Error> {
         self.step().map_err(|error| Error::io("it", error))?;
-        self.files.borrow_mut().remove(&Part::Journal);
+        let mut files = self.files.borrow_mut();
+        assert!(files.get(&Part::Header).map(Vec::as_slice) == header.map(<[u8; _]>::as_slice));
+        files.remove(&Part::Journal);
         Ok(())
     }
 }

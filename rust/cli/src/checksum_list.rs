@@ -232,14 +232,8 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
             continue;
         }
         let too_long = n as u64 == MAX_LINE;
-        let parsed = match kind
-            .other_tag()
-            .map(|(tag, why)| (parse(&line, tag, kind.len(), false), why))
-        {
-            Some((Some((_, path)), why)) => Some((Err(why), path)),
-            _ => parse(&line, kind.tag(), kind.len(), how.untagged).map(|(sum, path)| (Ok(sum), path)),
-        };
-        let Some((expected, path)) = parsed.filter(|_| !too_long) else {
+        let parsed = parse_for(kind, &line, how.untagged).filter(|_| !too_long);
+        let Some((expected, path)) = parsed else {
             if !how.status {
                 let what = foreign(&line, kind, how.untagged).unwrap_or("malformed".into());
                 warn(format_args!("{list_name}: line {number}: {what}"));
@@ -311,6 +305,17 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
         status = status.and(Status::Unverified);
     }
     Ok(status)
+}
+
+/// The sum in a line of this kind and the file that it is of; or why the sum cannot be compared.
+fn parse_for(kind: &Kind, line: &[u8], untagged: bool) -> Option<(Result<Vec<u8>, &'static str>, PathBuf)> {
+    if let Some((tag, why)) = kind.other_tag()
+        && let Some((_, path)) = parse(line, tag, kind.len(), false)
+    {
+        return Some((Err(why), path));
+    }
+    let (sum, path) = parse(line, kind.tag(), kind.len(), untagged)?;
+    Some((Ok(sum), path))
 }
 
 fn is_missing(path: &Path) -> bool {

@@ -527,7 +527,7 @@ fn a_disk_that_was_rewritten_and_flushed_before_a_kill() {
     let server = Server::start(&folder, &["image", "--socket", "socket"]);
     let mut client = Client::connect(&folder, "socket", LEN as u64);
     for byte in 1..3 {
-        client.write(0, &[byte; LEN]);
+        client.write(0, &vec![byte; LEN]);
         client.send(FLUSH, 0, 0, &[]);
         assert_eq!(client.answer(), 0);
         let encrypt = ["disk", "encrypt", "--key-file", "key", "--force", "plain"];
@@ -536,12 +536,12 @@ fn a_disk_that_was_rewritten_and_flushed_before_a_kill() {
     }
     // What it still knows in part is enough.
     let header = folder.read("image.vphead");
-    client.write(0, &[3; LEN / 2]);
+    client.write(0, &vec![3; LEN / 2]);
     client.send(FLUSH, 0, 0, &[]);
     assert_eq!(client.answer(), 0);
     assert!(folder.read("image.vphead") == header);
     server.stop_by(Signal::KILL);
-    assert!(decrypted(&folder, "image") == [[3; LEN / 2], [2; LEN / 2]].concat());
+    assert!(decrypted(&folder, "image") == [vec![3; LEN / 2], vec![2; LEN / 2]].concat());
 }
 
 /// The header does not know what a server wrote that was killed before a flush. Served once more, it does.

@@ -285,7 +285,9 @@ impl Storage for Recording {
         Ok(())
     }
 
-    fn remove_journal(&self, _: Option<&[u8; header::LEN]>) -> Result<(), Error> {
+    fn remove_journal(&self, header: Option<&[u8; header::LEN]>) -> Result<(), Error> {
+        let there = self.machine.borrow().seen.get(Part::Header).cloned();
+        assert!(there.as_deref() == header.map(<[u8; _]>::as_slice));
         self.remove(Part::Journal);
         Ok(())
     }
