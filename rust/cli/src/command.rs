@@ -468,11 +468,10 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return report(&with_suggestion(error)),
     };
-    let status = match descriptors::adopt(paths(&found).into_iter()).and_then(|()| run(&cli)) {
-        Ok(status) => status,
-        Err(error) => error.report(),
-    };
-    status.into()
+    let run = descriptors::adopt(paths(&found).into_iter()).and_then(|()| run(&cli));
+    let status = run.unwrap_or_else(|error| error.report());
+    let finished = files::finish_stdout().map_or_else(|error| error.report(), |()| Status::Ok);
+    status.and(finished).into()
 }
 
 /// All paths on the command line.

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{OFlags, fchown, fcntl_getfl};
 use rustix::process::{Gid, Uid};
@@ -54,7 +55,19 @@ fn unless_lost<S: AsFd>(stream: S) -> io::Result<S> {
 
 /// Declares that standard output will be written, so that it is not a file that is read.
 pub fn claim_stdout() -> Result<(), Error> {
+    CLAIMED.store(true, Ordering::Relaxed);
     Sink::Stdout(io::stdout()).written("standard output").map(drop)
+}
+
+/// Whether standard output is written.
+static CLAIMED: AtomicBool = AtomicBool::new(false);
+
+/// Synchronises standard output at the end of the program, if it is written.
+pub fn finish_stdout() -> Result<(), Error> {
+    if !CLAIMED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    sync_stream(io::stdout()).map_err(|error| Error::write("standard output", &error))
 }
 
 /// Fails if writes to standard output or standard error would be lost.
@@ -755,7 +768,14 @@ fn sync_all(folder: &File) -> io::Result<()> {
 
 /// Synchronises what was written, where it is stored. For pipes and terminals the system says that this is invalid.
 fn sync_stream(stream: impl AsFd) -> io::Result<()> {
-    where_possible(rustix::fs::fsync(stream).map_err(io::Error::from))
+    where_possible(rustix::fs::fsync(&stream).map_err(io::Error::from))?;
+    check_close(stream)
+}
+
+/// Closes a copy of a descriptor: some file systems, as of FUSE, report only then that data are lost. The standard library
+/// hides errors of closing.
+fn check_close(stream: impl AsFd) -> io::Result<()> {
+    Ok(nix::unistd::close(stream.as_fd().try_clone_to_owned()?)?)
 }
 
 /// Synchronises a new name too, where the system can; the named file is complete either way.
@@ -948,6 +968,7 @@ impl NewFile {
         }
         // On disk before it has a name, so that a crash leaves no empty file under that name.
         self.file.sync_all()?;
+        check_close(&self.file)?;
         let path = &self.place.path;
         match self.temporary {
             Some(temporary) => temporary.persist(path, replace)?,

@@ -232,17 +232,27 @@ fn modes_links_and_devices() {
 #[cfg(target_os = "linux")]
 fn a_result_on_standard_output_is_on_the_disk() {
     let folder = Folder::new();
-    let command = folder.command(&["encrypt", "-k", "key", "-o", "-", "key"]);
-    let traced = Command::new("strace")
-        .args(["-fqqo", "/dev/null", "-e", "inject=fsync:error=EIO"])
-        .arg(command.get_program())
-        .args(command.get_args())
-        .current_dir(folder.0.path())
-        .stdout(File::create(folder.path("out")).unwrap())
-        .output();
-    match traced {
-        Ok(output) => fails(&output, IO, "standard output", "Input/output error"),
-        Err(error) => println!("skipped: no fault was injected by strace: {error}"),
+    for (args, name) in [
+        (&["encrypt", "-k", "key", "-o", "-", "key"][..], "standard output"),
+        (&["encrypt", "-k", "key", "-o", "new", "key"], "new"),
+        (&["sum", "key"], "standard output"),
+    ] {
+        // Some file systems report only on close that data are lost. The first closes are of the loader.
+        for call in ["fsync:error=EIO", "close:error=EIO:when=8+"] {
+            let command = folder.command(args);
+            let traced = Command::new("strace")
+                .args(["-fqqo", "/dev/null", "-e", &format!("inject={call}")])
+                .arg(command.get_program())
+                .args(command.get_args())
+                .current_dir(folder.0.path())
+                .stdout(File::create(folder.path("out")).unwrap())
+                .output();
+            match traced {
+                Ok(output) => fails(&output, IO, name, "Input/output error"),
+                Err(error) => println!("skipped: no fault was injected by strace: {error}"),
+            }
+            assert!(!folder.path("new").exists());
+        }
     }
 }
 
