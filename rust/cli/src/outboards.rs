@@ -17,7 +17,7 @@ use veriplex::tree::outboard::{Reader, Writer, outboard_len};
 use veriplex::tree::{CHUNK_LEN, Tree};
 use veriplex_files::crypt::read_array;
 use veriplex_files::error::Error;
-use veriplex_files::files::{Existing, Input, Output, PIECE, Readers};
+use veriplex_files::files::{Existing, Input, Output, PIECE};
 
 use crate::tree_hash::{Room, each_piece};
 
@@ -33,12 +33,13 @@ pub fn write(
     force: bool,
     show_progress: bool,
 ) -> Result<Digest, Error> {
-    let mut output = Output::create(outboard, Existing::forced(force), Readers::Any)?;
+    let input = Input::open(path, show_progress)?;
+    // It tells of the file's content.
+    let mut output = Output::create(outboard, Existing::forced(force), input.readers()?)?;
     let name = output.name.clone();
     let file = output
         .file()
         .ok_or_else(|| Error::usage(&name, "must be a regular file"))?;
-    let input = Input::open(path, show_progress)?;
     let input_name = input.name.clone();
     let len = input
         .len()
@@ -87,6 +88,9 @@ impl Part {
         let range = self.start.unwrap_or(offset)..self.end.unwrap_or(end);
         // Only an empty file has an empty part.
         let is_part = !range.is_empty() || range == (0..len);
+        if range.start == range.end && !is_part {
+            return Err(Error::usage(name, "the range is empty"));
+        }
         if range.start < offset || range.end > end || !is_part {
             return Err(Error::usage(name, "does not contain this range"));
         }

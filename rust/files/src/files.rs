@@ -320,6 +320,16 @@ impl Input {
         self.is_armored
     }
 
+    /// Those who may read it, if it is a file.
+    pub fn readers(&self) -> Result<Readers, Error> {
+        match &self.reader {
+            Reader::File(file) => Readers::like(file)
+                .map(Readers::ours)
+                .map_err(|error| Error::io(&self.name, error)),
+            Reader::Folder(_) | Reader::Other(_) => Ok(Readers::Owner),
+        }
+    }
+
     /// Size in bytes of a file, when it was opened.
     pub fn len(&self) -> Option<u64> {
         self.len
@@ -591,10 +601,11 @@ impl Output {
             }
             // Whoever can create files in that folder would get the content meant for the new one.
             Some(_) if !replace => {
-                return Err(Error::io(
-                    &name,
-                    "not a regular file (--force writes to it anyway)",
-                ));
+                let reason = match existing {
+                    Existing::Kept => "not a regular file (--force writes to it anyway)",
+                    Existing::Refused | Existing::Replaced => "not a regular file",
+                };
+                return Err(Error::io(&name, reason));
             }
             Some(found) => open_special(&place, &found),
         };

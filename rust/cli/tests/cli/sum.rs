@@ -239,8 +239,11 @@ fn outboards() {
         let content = noise(len);
         folder.write("file", &content);
         let write = ["sum", "--untagged", "--outboard", "outboard", "file"];
+        let mode = if len == 1 { 0o600 } else { 0o644 };
+        folder.set_mode("file", mode);
         let output = folder.run(&write);
         succeeds(&output);
+        assert_eq!(folder.mode("outboard") & 0o777, mode);
         let digest = hex_sum(&content);
         assert_eq!(stdout(&output), format!("{digest}  file\n"));
         // The format is as documented.
@@ -318,7 +321,7 @@ fn outboards() {
             &run(&["--range", "7:7", "file"]),
             USAGE,
             "file",
-            "does not contain this range",
+            "the range is empty",
         );
         folder.write("part", &content[40_960..]);
         succeeds(&run(&["--part", "40960", "part"]));
