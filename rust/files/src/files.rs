@@ -726,10 +726,8 @@ impl Output {
             ..
         } = self;
         match sink {
-            Sink::Stdout(mut stdout) => stdout
-                .flush()
-                .and_then(|()| sync_stream(&stdout))
-                .map_err(|error| Error::write(&name, &error)),
+            // It is synchronised at the end of the program.
+            Sink::Stdout(mut stdout) => stdout.flush().map_err(|error| Error::write(&name, &error)),
             Sink::Special(file) => sync_stream(&file).map_err(|error| Error::write(&name, &error)),
             Sink::BlockDevice(device) => device.commit().map_err(|error| Error::write(&name, &error)),
             Sink::File(file) => {
