@@ -2,13 +2,10 @@
    that a section adds; the definitions that the statements use. The Makefile adds what all theorems rest on. *)
 
 From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
-  Machine X86_64 Call Call_x86_64 Kernels_x86_64 Permute_x86_64
-  DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
-  AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
-  Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
-  LaneKernels LaneBlocks_x86_64 LaneBlocks_aarch64
-  WideLanes_x86_64 Kernels_x4_x86_64 Lanes_x4_x86_64 LaneBlocks_x4_x86_64
-  Kernels_x8_x86_64 Lanes_x8_x86_64 LaneBlocks_x8_x86_64
+  Machine X86_64 Call Call_x86_64 AArch64 Call_aarch64 DuplexBlocks BlockKernels Permute Lanes LaneKernels
+  Kernels_x86_64 Blocks_x86_64 Kernels_aarch64 Blocks_aarch64 Kernels_x2_x86_64 Blocks_x2_x86_64
+  Kernels_x2_aarch64 Blocks_x2_aarch64 Kernels_x4_x86_64 Blocks_x4_x86_64 Kernels_x8_x86_64 Blocks_x8_x86_64
+  Returns DuplexMachine Sound
   Tree Outboard Seekable ParallelAnswers ParallelHold
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
@@ -16,11 +13,10 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Kernels_poly1305_aarch64 Poly1305_aarch64
   Rust TwinText Twin TwinBlocks
   Xoodoo Xoofff XoofffAnswers XoofffHold
-  Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
-  WordLanes_x86_64 Kernels_xoofff_x16_x86_64 Xoofff_x16_x86_64
-  Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
-  Kernels_chacha_x86_64 ChaCha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x6_x86_64
-  WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
+  XoofffKernels Kernels_xoofff_aarch64 Xoofff_aarch64 Kernels_xoofff_x86_64 Xoofff_x86_64
+  Kernels_xoofff_x16_x86_64 Xoofff_x16_x86_64
+  Arx ChaCha ChaChaHold ChaChaKernels ChaChaWords Kernels_chacha_aarch64 ChaCha_aarch64
+  Kernels_chacha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x86_64 Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
   BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
   BoundNonces BoundMean BoundAnswers BoundFresh BoundForgery BoundAttack BoundAead BoundMac BoundSiv
@@ -32,6 +28,21 @@ Open Scope list_scope.
 Set Printing Width 110.
 (* Nothing is left out of a long term. *)
 Set Printing Depth 1000000.
+
+(* -- Ten theorems: what is proved of transcripts, of the twin, of the kernels' bytes, and of the formats ----------------- *)
+
+Check Veriplex.veriplex_transcript_injective.
+Check Twin.model_is_twin.
+Check Sound.kernels_in_protocol_x86_64.
+Check Sound.kernels_in_protocol_aarch64.
+Check BoundBytes.aead_secure_x86_64.
+Check BoundBytes.aead_secure_aarch64.
+Check Tree.tree_collision.
+Check Seekable.stream_sound.
+Check Poly1305Words.wide_tag_is_poly1305.
+Check ChaCha_x16_x86_64.chacha20_xor_blocks_x16_x86_64.
+
+(* What they use, and the other theorems, follows. *)
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
 
@@ -267,7 +278,6 @@ Check Twin.fork_branch_is.
 Check Twin.fork_root_is.
 Check Twin.protocol_ratchet_is.
 Check Twin.sane_run.
-Check Twin.model_is_twin.
 
 Print TwinBlocks.blocks_of_rate.
 Check TwinBlocks.end_block_is.
@@ -282,7 +292,6 @@ Check TwinBlocks.decrypt_blocks_is.
 
 (* -- Duplex and Protocol, for Simpira-1024 --------------------------------------------------------------------------- *)
 
-Check Veriplex.veriplex_transcript_injective.
 Check Veriplex.veriplex_transcript_injective_padded.
 Check Veriplex.veriplex_output_blocks_distinct.
 
@@ -323,7 +332,6 @@ Check Tree.node_injective.
 Check Tree.root_injective.
 Check Tree.node_is_no_root.
 Check Tree.base_injective.
-Check Tree.tree_collision.
 Check Tree.digest_collision.
 Check Tree.value_collision.
 Check Tree.tree_collision_protocol.
@@ -378,7 +386,6 @@ Print Seekable.in_range.
 Check Seekable.segment_injective.
 Check Seekable.sealing_injective.
 Check Seekable.accept_is_seal.
-Check Seekable.stream_sound.
 Check Seekable.random_sound.
 Check Seekable.forged_is_new.
 
@@ -534,31 +541,25 @@ Print Call.within.
 Print Call.disjoint.
 Print Call.compatible.
 Print Call.code_part.
+Print Call.in_space.
+Print Call.abi.
+Print Call.argument.
+Print Call.valid.
+Print Call.touches.
+Print Call.same_outside.
+Print Call.last_at.
+Print Call.ends_in_return.
+Print Call.at_return.
+Print Call.convention.
+Print Call.allowed.
+Print Call.ends.
 Print Call_x86_64.return_address.
 Print Call_x86_64.called.
-Print Call_x86_64.allowed.
+Print Call_x86_64.return_to.
 Print Call_x86_64.returned.
-Print Permute_x86_64.code.
-Print Permute_x86_64.buffers.
-Check Permute_x86_64.table_is.
-Check Permute_x86_64.permute_x86_64.
-Print DuplexBlocks.end_block.
-Print DuplexBlocks.absorb_block.
-Print DuplexBlocks.squeeze_block.
-Print DuplexBlocks.encrypt_block.
-Print DuplexBlocks.decrypt_block.
-Print DuplexBlocks.absorb_blocks.
-Print DuplexBlocks.squeeze_blocks.
-Print DuplexBlocks.encrypt_blocks.
-Print DuplexBlocks.decrypt_blocks.
-Print Call.chunks.
-Print Blocks_x86_64.ends.
-Check Blocks_x86_64.absorb_blocks_x86_64.
-Check Blocks_x86_64.squeeze_blocks_x86_64.
-Check Blocks_x86_64.encrypt_blocks_x86_64.
-Check Blocks_x86_64.encrypt_blocks_in_place_x86_64.
-Check Blocks_x86_64.decrypt_blocks_x86_64.
-Check Blocks_x86_64.decrypt_blocks_in_place_x86_64.
+Print Call_x86_64.abi_x86_64.
+Print Call_x86_64.last_accesses_x86_64.
+Print Call_x86_64.convention_x86_64.
 
 (* -- AArch64 ------------------------------------------------------------------------------------------------------ *)
 
@@ -615,91 +616,87 @@ Print AArch64.first_form.
 Print AArch64.instruction.
 Print AArch64.aarch64.
 Print Call_aarch64.called.
-Print Call_aarch64.allowed.
 Print Call_aarch64.returned.
-Print Permute_aarch64.code.
-Print Permute_aarch64.buffers.
-Check Permute_aarch64.permute_aarch64.
-Print Blocks_aarch64.ends.
+Print Call_aarch64.abi_aarch64.
+Print Call_aarch64.last_accesses_aarch64.
+Print Call_aarch64.convention_aarch64.
+End Numbers.
+
+(* -- The kernels of the duplex ---------------------------------------------------------------------------------------- *)
+
+Print DuplexBlocks.end_block.
+Print DuplexBlocks.absorb_block.
+Print DuplexBlocks.squeeze_block.
+Print DuplexBlocks.encrypt_block.
+Print DuplexBlocks.decrypt_block.
+Print DuplexBlocks.absorb_blocks.
+Print DuplexBlocks.squeeze_blocks.
+Print DuplexBlocks.encrypt_blocks.
+Print DuplexBlocks.decrypt_blocks.
+Print Call.chunks.
+Print Permute.permutes.
+Print BlockKernels.absorbs.
+Print BlockKernels.squeezes.
+Print BlockKernels.crypts.
+Check Blocks_x86_64.table_is.
+Check Blocks_x86_64.permute_x86_64.
+Check Blocks_x86_64.absorb_blocks_x86_64.
+Check Blocks_x86_64.squeeze_blocks_x86_64.
+Check Blocks_x86_64.encrypt_blocks_x86_64.
+Check Blocks_x86_64.encrypt_blocks_in_place_x86_64.
+Check Blocks_x86_64.decrypt_blocks_x86_64.
+Check Blocks_x86_64.decrypt_blocks_in_place_x86_64.
+Check Blocks_aarch64.permute_aarch64.
 Check Blocks_aarch64.absorb_blocks_aarch64.
 Check Blocks_aarch64.squeeze_blocks_aarch64.
 Check Blocks_aarch64.encrypt_blocks_aarch64.
 Check Blocks_aarch64.encrypt_blocks_in_place_aarch64.
 Check Blocks_aarch64.decrypt_blocks_aarch64.
 Check Blocks_aarch64.decrypt_blocks_in_place_aarch64.
-End Numbers.
 
-(* -- Two lanes ------------------------------------------------------------------------------------------------------ *)
-
+(* Of several states. *)
 Print Lanes.lane_at.
 Print Lanes.lanes.
 Print Lanes.in_lanes.
-Print Lanes_x86_64.code.
-Print Lanes_x86_64.buffers.
-Check Lanes_x86_64.permute_x2_x86_64.
-Print Lanes_aarch64.code.
-Print Lanes_aarch64.buffers.
-Check Lanes_aarch64.permute_x2_aarch64.
-Print LaneKernels.addresses_at.
-Print LaneKernels.crypt_buffers.
-Print LaneBlocks_x86_64.buffers_of.
-Print LaneBlocks_x86_64.call.
-Print LaneBlocks_x86_64.ends.
-Print LaneBlocks_x86_64.crypt_buffers_of.
-Print LaneBlocks_x86_64.crypt_call.
-Print LaneBlocks_x86_64.crypt_ends.
-Print LaneBlocks_x86_64.blocks_of.
-Check LaneBlocks_x86_64.absorb_blocks_x2_x86_64.
-Check LaneBlocks_x86_64.squeeze_blocks_x2_x86_64.
-Check LaneBlocks_x86_64.encrypt_blocks_x2_x86_64.
-Check LaneBlocks_x86_64.encrypt_blocks_in_place_x2_x86_64.
-Check LaneBlocks_x86_64.decrypt_blocks_x2_x86_64.
-Check LaneBlocks_x86_64.decrypt_blocks_in_place_x2_x86_64.
-Print LaneBlocks_aarch64.buffers_of.
-Print LaneBlocks_aarch64.call.
-Print LaneBlocks_aarch64.ends.
-Print LaneBlocks_aarch64.crypt_buffers_of.
-Print LaneBlocks_aarch64.crypt_call.
-Print LaneBlocks_aarch64.crypt_ends.
-Print LaneBlocks_aarch64.blocks_of.
-Check LaneBlocks_aarch64.absorb_blocks_x2_aarch64.
-Check LaneBlocks_aarch64.squeeze_blocks_x2_aarch64.
-Check LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
-Check LaneBlocks_aarch64.encrypt_blocks_in_place_x2_aarch64.
-Check LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
-Check LaneBlocks_aarch64.decrypt_blocks_in_place_x2_aarch64.
-
-(* -- Four and eight lanes ------------------------------------------------------------------------------------------- *)
-
 Print Lanes.size.
-Print WideLanes_x86_64.round_constants_x4.
-Print WideLanes_x86_64.buffers_of.
-Print WideLanes_x86_64.call.
-Print WideLanes_x86_64.ends.
-Print WideLanes_x86_64.crypt_buffers_of.
-Print WideLanes_x86_64.crypt_call.
-Print WideLanes_x86_64.crypt_ends.
-Print WideLanes_x86_64.blocks_of.
-Print Lanes_x4_x86_64.code.
-Print Lanes_x4_x86_64.buffers.
-Check Lanes_x4_x86_64.table_x4_is.
-Check Lanes_x4_x86_64.permute_x4_x86_64.
-Check LaneBlocks_x4_x86_64.absorb_blocks_x4_x86_64.
-Check LaneBlocks_x4_x86_64.squeeze_blocks_x4_x86_64.
-Check LaneBlocks_x4_x86_64.encrypt_blocks_x4_x86_64.
-Check LaneBlocks_x4_x86_64.encrypt_blocks_in_place_x4_x86_64.
-Check LaneBlocks_x4_x86_64.decrypt_blocks_x4_x86_64.
-Check LaneBlocks_x4_x86_64.decrypt_blocks_in_place_x4_x86_64.
-Print Call_x86_64.returned_avx512.
-Print Lanes_x8_x86_64.code.
-Print Lanes_x8_x86_64.buffers.
-Check Lanes_x8_x86_64.permute_x8_x86_64.
-Check LaneBlocks_x8_x86_64.absorb_blocks_x8_x86_64.
-Check LaneBlocks_x8_x86_64.squeeze_blocks_x8_x86_64.
-Check LaneBlocks_x8_x86_64.encrypt_blocks_x8_x86_64.
-Check LaneBlocks_x8_x86_64.encrypt_blocks_in_place_x8_x86_64.
-Check LaneBlocks_x8_x86_64.decrypt_blocks_x8_x86_64.
-Check LaneBlocks_x8_x86_64.decrypt_blocks_in_place_x8_x86_64.
+Print Lanes.round_constants_x4.
+Print Lanes.permutes_lanes.
+Print LaneKernels.addresses_at.
+Print LaneKernels.blocks_of.
+Print LaneKernels.absorb_many.
+Print LaneKernels.squeeze_many.
+Print LaneKernels.maps_lanes.
+Print LaneKernels.crypt_buffers.
+Print LaneKernels.crypts_lanes.
+Check Blocks_x2_x86_64.permute_x2_x86_64.
+Check Blocks_x2_x86_64.absorb_blocks_x2_x86_64.
+Check Blocks_x2_x86_64.squeeze_blocks_x2_x86_64.
+Check Blocks_x2_x86_64.encrypt_blocks_x2_x86_64.
+Check Blocks_x2_x86_64.encrypt_blocks_in_place_x2_x86_64.
+Check Blocks_x2_x86_64.decrypt_blocks_x2_x86_64.
+Check Blocks_x2_x86_64.decrypt_blocks_in_place_x2_x86_64.
+Check Blocks_x2_aarch64.permute_x2_aarch64.
+Check Blocks_x2_aarch64.absorb_blocks_x2_aarch64.
+Check Blocks_x2_aarch64.squeeze_blocks_x2_aarch64.
+Check Blocks_x2_aarch64.encrypt_blocks_x2_aarch64.
+Check Blocks_x2_aarch64.encrypt_blocks_in_place_x2_aarch64.
+Check Blocks_x2_aarch64.decrypt_blocks_x2_aarch64.
+Check Blocks_x2_aarch64.decrypt_blocks_in_place_x2_aarch64.
+Check Blocks_x4_x86_64.table_x4_is.
+Check Blocks_x4_x86_64.permute_x4_x86_64.
+Check Blocks_x4_x86_64.absorb_blocks_x4_x86_64.
+Check Blocks_x4_x86_64.squeeze_blocks_x4_x86_64.
+Check Blocks_x4_x86_64.encrypt_blocks_x4_x86_64.
+Check Blocks_x4_x86_64.encrypt_blocks_in_place_x4_x86_64.
+Check Blocks_x4_x86_64.decrypt_blocks_x4_x86_64.
+Check Blocks_x4_x86_64.decrypt_blocks_in_place_x4_x86_64.
+Check Blocks_x8_x86_64.permute_x8_x86_64.
+Check Blocks_x8_x86_64.absorb_blocks_x8_x86_64.
+Check Blocks_x8_x86_64.squeeze_blocks_x8_x86_64.
+Check Blocks_x8_x86_64.encrypt_blocks_x8_x86_64.
+Check Blocks_x8_x86_64.encrypt_blocks_in_place_x8_x86_64.
+Check Blocks_x8_x86_64.decrypt_blocks_x8_x86_64.
+Check Blocks_x8_x86_64.decrypt_blocks_in_place_x8_x86_64.
 
 (* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
 
@@ -727,35 +724,23 @@ Print DuplexMachine.bare_of.
 Print DuplexMachine.outputs_from.
 Print DuplexMachine.outputs.
 Check DuplexMachine.duplex_machine.
-Print Sound_x86_64.return_to.
-Print Sound_x86_64.call.
-Print Sound_x86_64.constants_at.
-Print Sound_x86_64.from_to.
-Print Sound_x86_64.permutes_x86_64.
-Print Sound_x86_64.absorbs_x86_64.
-Print Sound_x86_64.squeezes_x86_64.
-Print Sound_x86_64.crypts_x86_64.
-Print Sound_x86_64.kernels_x86_64.
-Check Sound_x86_64.kernels_x86_64_faithful.
-Check Sound_x86_64.kernels_in_protocol_x86_64.
-Check Sound_x86_64.veriplex_x86_64_runs.
-
-Section Numbers_of_calls.
-Import Coq.NArith.BinNat Coq.ZArith.BinInt.
-Local Open Scope Z_scope.
-Print Sound_aarch64.return_to.
-Print Sound_aarch64.call.
-Print Sound_aarch64.constants_at.
-Print Sound_aarch64.from_to.
-Print Sound_aarch64.permutes_aarch64.
-Print Sound_aarch64.absorbs_aarch64.
-Print Sound_aarch64.squeezes_aarch64.
-Print Sound_aarch64.crypts_aarch64.
-Print Sound_aarch64.kernels_aarch64.
-Check Sound_aarch64.kernels_aarch64_faithful.
-Check Sound_aarch64.kernels_in_protocol_aarch64.
-Check Sound_aarch64.veriplex_aarch64_runs.
-End Numbers_of_calls.
+Print Sound.code.
+Print Sound.call.
+Print Sound.constants_at.
+Print Sound.from_to.
+Print Sound.permute_calls.
+Print Sound.absorb_calls.
+Print Sound.squeeze_calls.
+Print Sound.crypt_calls.
+Print Sound.kernels_of.
+Print Sound.code_x86_64.
+Print Sound.kernels_x86_64.
+Check Sound.kernels_x86_64_faithful.
+Check Sound.veriplex_x86_64_runs.
+Print Sound.code_aarch64.
+Print Sound.kernels_aarch64.
+Check Sound.kernels_aarch64_faithful.
+Check Sound.veriplex_aarch64_runs.
 
 (* -- The loop of the lifted kernels ---------------------------------------------------------------------------------- *)
 
@@ -888,7 +873,6 @@ Check Poly1305Words.clamped.
 Check Poly1305Words.wide_block_number.
 Check Poly1305Words.reduce_number.
 Check Poly1305Words.wide_blocks_are_horner.
-Check Poly1305Words.wide_tag_is_poly1305.
 Check Poly1305Words.small_block_number.
 Check Poly1305Words.small_value_number.
 Check Poly1305Words.small_blocks_are_horner.
@@ -913,7 +897,7 @@ Print Poly1305.limbs_number44.
 Print Poly1305.lane_blocks44.
 Print Poly1305Lanes44.below3.
 Print Poly1305Lanes44.carried44.
-Print Poly1305Lanes44.add_lanes.
+Print Poly1305Lanes.add_lanes.
 Print Poly1305Lanes44.add_group44.
 Print Poly1305Lanes44.exponents.
 Print Poly1305Lanes44.power44.
@@ -931,7 +915,6 @@ Print Poly1305Limbs.product_limbs.
 Print Poly1305Limbs.multiply_pair.
 Print Poly1305Limbs.add_pair.
 Print Poly1305.lane_pairs.
-Print Poly1305Pairs.add_lane_pairs.
 Print Poly1305Pairs.add_group_of_pairs.
 Print Poly1305Pairs.pair_exponents.
 Print Poly1305Pairs.same_pairs.
@@ -946,24 +929,16 @@ Check Poly1305Pairs.pairs_are_poly1305.
 Print Poly1305Rows.lanes_at.
 Print Poly1305Rows.rows_of.
 Print Poly1305Rows.groups_at.
-Print Poly1305_x86_64.ends.
-Print Poly1305_x86_64.adds_pairs.
+Print Poly1305Rows.sums_after.
+Print Poly1305Rows.adds_groups.
+Print Poly1305Rows.call_of.
+Print Poly1305Rows.return_of.
+Print Poly1305Rows.computes_polynomial.
 Check Poly1305_x86_64.poly1305_add_blocks_x8_x86_64.
-Print Poly1305_x86_64.call_of.
-Print Poly1305_x86_64.return_of.
 Check Poly1305_x86_64.poly1305_add_blocks_x8_polynomial.
-Print Poly1305_x16_x86_64.returned_x16.
-Print Poly1305_x16_x86_64.ends.
-Print Poly1305_x16_x86_64.adds_groups.
 Check Poly1305_x16_x86_64.poly1305_add_blocks_x16_x86_64.
-Print Poly1305_x16_x86_64.call_of.
-Print Poly1305_x16_x86_64.return_of.
 Check Poly1305_x16_x86_64.poly1305_add_blocks_x16_polynomial.
-Print Poly1305_aarch64.ends.
-Print Poly1305_aarch64.adds_quads.
 Check Poly1305_aarch64.poly1305_add_blocks_x4_aarch64.
-Print Poly1305_aarch64.call_of.
-Print Poly1305_aarch64.return_of.
 Check Poly1305_aarch64.poly1305_add_blocks_x4_polynomial.
 
 (* Xoodoo and Xoofff. *)
@@ -1044,27 +1019,21 @@ Check ChaChaHold.xor_blocks_example.
 (* ChaCha's machine code. *)
 Print ChaChaKernels.groups.
 Print ChaChaKernels.bytes_in_memory.
-Print ChaCha_aarch64.ends.
-Print ChaCha_aarch64.xors.
+Print ChaChaKernels.xors.
 Check ChaCha_aarch64.chacha8_xor_blocks_x4_aarch64.
 Check ChaCha_aarch64.chacha12_xor_blocks_x4_aarch64.
 Check ChaCha_aarch64.chacha20_xor_blocks_x4_aarch64.
-Print ChaCha_x86_64.ends.
-Print ChaCha_x86_64.xors.
 Check ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.
-Check ChaCha_x6_x86_64.chacha8_xor_blocks_x6_x86_64.
-Check ChaCha_x6_x86_64.chacha12_xor_blocks_x6_x86_64.
-Check ChaCha_x6_x86_64.chacha20_xor_blocks_x6_x86_64.
-Print WordLanes_x86_64.returned_zmm0_to_24.
+Check ChaCha_x86_64.chacha8_xor_blocks_x6_x86_64.
+Check ChaCha_x86_64.chacha12_xor_blocks_x6_x86_64.
+Check ChaCha_x86_64.chacha20_xor_blocks_x6_x86_64.
 Print ChaChaWords.number_order.
 Print ChaChaWords.number_rows.
-Print ChaCha_x16_x86_64.ends.
-Print ChaCha_x16_x86_64.xors.
+Print ChaChaWords.xors_words.
 Check ChaCha_x16_x86_64.chacha8_xor_blocks_x16_x86_64.
 Check ChaCha_x16_x86_64.chacha12_xor_blocks_x16_x86_64.
-Check ChaCha_x16_x86_64.chacha20_xor_blocks_x16_x86_64.
 
 (* Xoofff's machine code. *)
 Print XoofffKernels.twice.
@@ -1074,14 +1043,10 @@ Print XoofffKernels.constants_x4.
 Print XoofffKernels.deck_at.
 Print XoofffKernels.blocks.
 Check Xoofff_x86_64.xoofff_table_is.
-Print Xoofff_aarch64.ends.
-Print Xoofff_aarch64.absorbs.
-Print Xoofff_aarch64.squeezes.
+Print XoofffKernels.absorbs.
+Print XoofffKernels.squeezes.
 Check Xoofff_aarch64.xoofff_absorb_blocks_x4_aarch64.
 Check Xoofff_aarch64.xoofff_squeeze_blocks_x4_aarch64.
-Print Xoofff_x86_64.ends.
-Print Xoofff_x86_64.absorbs.
-Print Xoofff_x86_64.squeezes.
 Check Xoofff_x86_64.xoofff_absorb_blocks_x4_x86_64.
 Check Xoofff_x86_64.xoofff_squeeze_blocks_x4_x86_64.
 Check Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
@@ -1090,8 +1055,6 @@ Print Xoofff_x16_x86_64.to_register.
 Print Xoofff_x16_x86_64.from_register.
 Print Xoofff_x16_x86_64.constants_x16.
 Check Xoofff_x16_x86_64.xoofff_table_x16_is.
-Print WordLanes_x86_64.returned_zmm0_to_24.
-Print Xoofff_x16_x86_64.ends.
 Check Xoofff_x16_x86_64.xoofff_absorb_blocks_x16_x86_64.
 Check Xoofff_x16_x86_64.xoofff_squeeze_blocks_x16_x86_64.
 
@@ -1126,14 +1089,11 @@ Print NHKernels.unit_groups.
 Print NHKernels.lane_sums.
 Print NHKernels.turn_unit.
 Print NHKernels.key_size.
-Print NH_x86_64.ends.
-Print NH_x86_64.adds_units.
-Print NH_x86_64.adds_groups.
+Print NHKernels.adds_units.
+Print NHKernels.adds_groups.
 Check NH_x86_64.nh_add_units_x2_x86_64.
 Check NH_x86_64.nh_add_units_x4_x86_64.
 Check NH_x86_64.nh_add_groups_x4_x86_64.
-Print NH_aarch64.ends.
-Print NH_aarch64.adds_units.
 Check NH_aarch64.nh_add_units_x1_aarch64.
 
 (* The bounds for a random permutation. *)
@@ -1407,5 +1367,3 @@ Check BoundDerive.derive_random.
 Check BoundDerive.derive_random_2_128.
 Check BoundBytes.Inverse.permute_unpermute.
 Check BoundBytes.Inverse.unpermute_permute.
-Check BoundBytes.aead_secure_x86_64.
-Check BoundBytes.aead_secure_aarch64.

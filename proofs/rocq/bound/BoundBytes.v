@@ -7,7 +7,7 @@
 From Coq Require Import List Bool NArith Arith Lia QArith Qabs.
 From Veriplex Require Import Duplex Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret
   BoundAnswers BoundAttack BoundAead.
-From Veriplex Require AES Simpira1024 DuplexMachine Sound_x86_64 Sound_aarch64 Framing.
+From Veriplex Require AES Simpira1024 DuplexMachine Sound Framing.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -269,11 +269,11 @@ Proof.
 Qed.
 
 Theorem aead_secure_x86_64 users domain : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
-  aead_holds users domain Sound_x86_64.kernels_x86_64.
-Proof. intro D; exact (aead_on users domain _ D Sound_x86_64.kernels_x86_64_faithful (fun s L => Sound_x86_64.permutes_exists s L)). Qed.
+  aead_holds users domain Sound.kernels_x86_64.
+Proof. intro D; exact (aead_on users domain _ D Sound.kernels_x86_64_faithful Sound.permutes_exists_x86_64). Qed.
 
 Theorem aead_secure_aarch64 vector users domain : 16 <= vector -> (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
-  aead_holds users domain (Sound_aarch64.kernels_aarch64 vector).
+  aead_holds users domain (Sound.kernels_aarch64 vector).
 Proof.
-  intros V D; exact (aead_on users domain _ D (Sound_aarch64.kernels_aarch64_faithful vector) (fun s L => Sound_aarch64.permutes_exists vector V s L)).
+  intros V D; exact (aead_on users domain _ D (Sound.kernels_aarch64_faithful vector) (Sound.permutes_exists_aarch64 vector V)).
 Qed.

@@ -82,23 +82,61 @@ Record at_return (A : abi) (code : list byte) (m m' : machine) : Prop := At_retu
   e_cleared : forall r, In r (cleared A) -> vec m' r = zero (full (isa_of A))
 }.
 
-(** A calling convention: what is known at a call and at a return, and that the last instruction leads there. *)
+(** A calling convention: what is known at a call and at a return. *)
 Record convention := Convention {
   abi_of : abi;
   called : list byte -> list buffer -> machine -> Prop;
   returned : machine -> machine -> Prop;
-  beside : machine -> list buffer;
+  return_to : machine -> Z;               (* the return address *)
+  beside : machine -> list buffer;        (* what the return reads *)
   pointer : machine -> Z;                 (* the accesses of the return depend on it *)
-  last_accesses : Z -> Z -> list event;   (* of the return: by that, and by the address of the instruction *)
-  called_valid : forall code buffers m, called code buffers m -> valid abi_of code (beside m) buffers m;
-  last_touches : forall code buffers m, ends_in_return abi_of code -> called code buffers m ->
-    Forall (touches (snd (code_part code m)) (beside m ++ buffers) buffers)
-      (last_accesses (pointer m) (pc m + last_at abi_of code));
-  return_step : forall code buffers m m', ends_in_return abi_of code -> called code buffers m ->
-    at_return abi_of code m m' -> same_outside buffers (mem m) (mem m') ->
-    exists m'', step (isa_of abi_of) m' = Some m'' /\ returned m m'' /\ mem m'' = mem m' /\
-      trace m'' = last_accesses (pointer m) (pc m + last_at abi_of code) ++ trace m'
+  last_accesses : Z -> Z -> list event    (* of the return: by that, and by the address of the instruction *)
 }.
+
+(** What makes it one: above all that the last instruction leads from a call to a return. *)
+Record proper (V : convention) : Prop := Proper {
+  called_valid : forall code buffers m, called V code buffers m -> valid (abi_of V) code (beside V m) buffers m;
+  returned_there : forall m m', returned V m m' -> pc m' = return_to V m;
+  last_touches : forall code buffers m, ends_in_return (abi_of V) code -> called V code buffers m ->
+    Forall (touches (snd (code_part code m)) (beside V m ++ buffers) buffers)
+      (last_accesses V (pointer V m) (pc m + last_at (abi_of V) code));
+  return_step : forall code buffers m m', ends_in_return (abi_of V) code -> called V code buffers m ->
+    at_return (abi_of V) code m m' -> same_outside buffers (mem m) (mem m') ->
+    exists m'', step (isa_of (abi_of V)) m' = Some m'' /\ returned V m m'' /\ mem m'' = mem m' /\
+      trace m'' = last_accesses V (pointer V m) (pc m + last_at (abi_of V) code) ++ trace m';
+  distinct_arguments : NoDup (arguments (abi_of V));
+  five_arguments : length (arguments (abi_of V)) = 5%nat;
+  arguments_below : Forall (fun r => r < 32)%nat (arguments (abi_of V));
+  lengths_positive : Forall (fun n => 0 < n)%nat (lengths (isa_of (abi_of V)))
+}.
+Existing Class proper.
+Arguments called_valid V {_}.
+Arguments returned_there V {_}.
+Arguments last_touches V {_}.
+Arguments return_step V {_}.
+Arguments distinct_arguments V {_}.
+Arguments five_arguments V {_}.
+Arguments arguments_below V {_}.
+Arguments lengths_positive V {_}.
+
+(** What a kernel may touch: it may fetch its code, read the buffers and what the return reads, and write those buffers
+    that are marked as written. *)
+Definition allowed (V : convention) (code : list byte) (buffers : list buffer) (m : machine) : event -> Prop :=
+  touches (snd (code_part code m)) (beside V m ++ buffers) buffers.
+
+(** What holds when a kernel returns: about its accesses and memory. *)
+Definition ends (V : convention) (code : list byte) (buffers : list buffer) (accesses : list event) (m : machine)
+    (result : memory -> Prop) : Prop :=
+  Forall (allowed V code buffers m) accesses /\
+  exists k m', run (isa_of (abi_of V)) k m = Some m' /\ returned V m m' /\ result (mem m') /\
+    same_outside buffers (mem m) (mem m') /\ trace m' = accesses ++ trace m.
+
+(** What evaluation decides about a kernel. *)
+Ltac by_evaluation :=
+  lazymatch goal with
+  | |- ends_in_return _ _ => split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]
+  | |- _ => vm_cast_no_check (eq_refl true)
+  end.
 
 (** ** Lists of buffers *)
 
@@ -145,6 +183,25 @@ Qed.
 Lemma read_beside m b x a n : a + Z.of_nat n <= b \/ b + Z.of_nat (length x) <= a -> read (write m b x) a n = read m
   a n.
 Proof. intro D; apply read_same; intros c C; apply write_outside; lia. Qed.
+
+(** ** Arguments *)
+
+(** The value of a register, from those of the registers with arguments. *)
+Fixpoint value_of (rs : list nat) (vs : list Z) (u : nat) : Z :=
+  match rs, vs with r :: rs, v :: vs => if (u =? r)%nat then v else value_of rs vs u | _, _ => 0 end.
+
+Lemma value_at rs : forall vs i, NoDup rs -> (i < length rs)%nat -> (i < length vs)%nat ->
+  value_of rs vs (nth i rs 0%nat) = nth i vs 0.
+Proof.
+  induction rs as [|r rs IH]; intros [|v vs] i N L M; cbn [length] in *; try lia; inversion N as [|? ? N1 N2]; subst.
+  destruct i as [|i]; cbn [nth value_of]; [rewrite Nat.eqb_refl; reflexivity|].
+  destruct (Nat.eqb_spec (nth i rs 0%nat) r) as [E|_]; [|apply IH; auto; lia].
+  exfalso; apply N1; rewrite <- E; apply nth_In; lia.
+Qed.
+
+Lemma argument_value (V : convention) {P : proper V} vs i : (i < length vs)%nat -> (length vs <= 5)%nat ->
+  value_of (arguments (abi_of V)) vs (argument (abi_of V) i) = nth i vs 0.
+Proof. intros L F; apply value_at; [exact (distinct_arguments V)|rewrite (five_arguments V); lia|exact L]. Qed.
 
 (** ** Buffers and regions *)
 

@@ -21,15 +21,6 @@ Record called (code : list byte) (buffers : list buffer) (m : machine) : Prop :=
   c_apart : ForallOrdPairs compatible (code_part code m :: buffers)
 }.
 
-(** What a kernel may touch: it may fetch its code, read the buffers, and write those buffers that are marked as
-    written. *)
-Definition allowed (code : list byte) (buffers : list buffer) (m : machine) (e : event) : Prop :=
-  match e with
-  | Fetch a n => within a (Z.of_nat n) (snd (code_part code m))
-  | Read a n => Exists (fun b => within a (Z.of_nat n) (snd b)) buffers
-  | Write a n => Exists (fun b => fst b = true /\ within a (Z.of_nat n) (snd b)) buffers
-  end.
-
 (** The return: to the address in the link register, x30.  Unchanged are x18 (which belongs to the platform) to x30, the
     stack pointer (here number 31), and all of v8 to v15; the other vector registers are zero. *)
 Record returned (m m' : machine) : Prop := Returned {
@@ -82,13 +73,19 @@ Proof.
     do 2 f_equal; lia.
 Qed.
 
-Definition convention_aarch64 : convention :=
-  Convention abi_aarch64 called returned (fun _ => []) (fun _ => 0) last_accesses_aarch64
-    called_valid_aarch64 last_touches_aarch64 return_step_aarch64.
-End Width.
-
-Lemma distinct_arguments {width} : NoDup (arguments (abi_of (convention_aarch64 width))).
+Lemma distinct_aarch64 : NoDup (arguments abi_aarch64).
 Proof. repeat constructor; cbn; intuition discriminate. Qed.
 
-Lemma four_arguments {width} : (4 <= length (arguments (abi_of (convention_aarch64 width))))%nat.
-Proof. cbn; lia. Qed.
+Lemma below_aarch64 : Forall (fun r => r < 32)%nat (arguments abi_aarch64).
+Proof. repeat constructor. Qed.
+
+Lemma lengths_aarch64 : Forall (fun n => 0 < n)%nat (lengths (aarch64 width)).
+Proof. repeat constructor. Qed.
+
+Definition convention_aarch64 : convention :=
+  Convention abi_aarch64 called returned (fun m => gpr m 30) (fun _ => []) (fun _ => 0) last_accesses_aarch64.
+
+#[export] Instance proper_aarch64 : proper convention_aarch64 :=
+  Proper convention_aarch64 called_valid_aarch64 d_pc last_touches_aarch64 return_step_aarch64 distinct_aarch64 eq_refl
+    below_aarch64 lengths_aarch64.
+End Width.

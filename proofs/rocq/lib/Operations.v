@@ -38,7 +38,7 @@ Lemma enters_agree env (s : list sbyte) (nodes : list node) t nodes' : Some (s, 
   consistent env nodes' -> evs env s = evs env t.
 Proof. intros E _; assert (F : s = t) by congruence; rewrite F; reflexivity. Qed.
 
-Definition ends : operation :=
+Definition ends_block : operation :=
   Operation (fun s => s) (fun s cs => (end_block (before s cs), after s cs)) (fun s nodes => Some (s, nodes)) ends_symbols
     enters_agree ends_agree.
 End Ends.
@@ -53,39 +53,39 @@ Local Ltac agrees :=
 (** One buffer: input. *)
 Definition absorb_op : operation.
 Proof.
-  refine (ends (fun s cs => xor s (nth 0 cs [] ++ zero 34)) (fun s cs => [nth 0 cs []])
+  refine (ends_block (fun s cs => xor s (nth 0 cs [] ++ zero 34)) (fun s cs => [nth 0 cs []])
     (fun s cs => sxor s (nth 0 cs [] ++ map const (zero 34))) (fun s cs => [nth 0 cs []]) _ _); agrees.
 Defined.
 
 (** One buffer: output. *)
 Definition squeeze_op : operation.
 Proof.
-  refine (ends (fun s cs => zero 94 ++ skipn 94 s) (fun s cs => [firstn 94 s])
+  refine (ends_block (fun s cs => zero 94 ++ skipn 94 s) (fun s cs => [firstn 94 s])
     (fun s cs => map const (zero 94) ++ skipn 94 s) (fun s cs => [firstn 94 s]) _ _); agrees.
 Defined.
 
 (** Two buffers: input, output. *)
 Definition encrypt_op : operation.
 Proof.
-  refine (ends (fun s cs => xor s (nth 0 cs [] ++ zero 34)) (fun s cs => [nth 0 cs []; xor (firstn 94 s) (nth 0 cs [])])
+  refine (ends_block (fun s cs => xor s (nth 0 cs [] ++ zero 34)) (fun s cs => [nth 0 cs []; xor (firstn 94 s) (nth 0 cs [])])
     (fun s cs => sxor s (nth 0 cs [] ++ map const (zero 34))) (fun s cs => [nth 0 cs []; sxor (firstn 94 s) (nth 0 cs [])]) _ _); agrees.
 Defined.
 
 Definition decrypt_op : operation.
 Proof.
-  refine (ends (fun s cs => nth 0 cs [] ++ skipn 94 s) (fun s cs => [nth 0 cs []; xor (firstn 94 s) (nth 0 cs [])])
+  refine (ends_block (fun s cs => nth 0 cs [] ++ skipn 94 s) (fun s cs => [nth 0 cs []; xor (firstn 94 s) (nth 0 cs [])])
     (fun s cs => nth 0 cs [] ++ skipn 94 s) (fun s cs => [nth 0 cs []; sxor (firstn 94 s) (nth 0 cs [])]) _ _); agrees.
 Defined.
 
 (** One buffer, in place. *)
 Definition encrypt_in_place_op : operation.
 Proof.
-  refine (ends (fun s cs => xor s (nth 0 cs [] ++ zero 34)) (fun s cs => [xor (firstn 94 s) (nth 0 cs [])])
+  refine (ends_block (fun s cs => xor s (nth 0 cs [] ++ zero 34)) (fun s cs => [xor (firstn 94 s) (nth 0 cs [])])
     (fun s cs => sxor s (nth 0 cs [] ++ map const (zero 34))) (fun s cs => [sxor (firstn 94 s) (nth 0 cs [])]) _ _); agrees.
 Defined.
 
 Definition decrypt_in_place_op : operation.
 Proof.
-  refine (ends (fun s cs => nth 0 cs [] ++ skipn 94 s) (fun s cs => [xor (firstn 94 s) (nth 0 cs [])])
+  refine (ends_block (fun s cs => nth 0 cs [] ++ skipn 94 s) (fun s cs => [xor (firstn 94 s) (nth 0 cs [])])
     (fun s cs => nth 0 cs [] ++ skipn 94 s) (fun s cs => [sxor (firstn 94 s) (nth 0 cs [])]) _ _); agrees.
 Defined.

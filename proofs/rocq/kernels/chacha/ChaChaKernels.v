@@ -3,8 +3,8 @@
     A kernel's own file gives its bytes and where it keeps things, and evaluates [checks]. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic Checker Segment Call Loop Operations ArxRounds
-  ChaChaRows BlockKernels.
+From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic Checker Segment Call Loop KernelCall Operations
+  ArxRounds ChaChaRows BlockKernels.
 From Veriplex Require ChaCha.
 Import ListNotations.
 Local Open Scope Z_scope.
@@ -73,11 +73,21 @@ Proof. intros L _; apply firstn_all2; unfold ChaCha.last_row; rewrite app_length
 
 Section Kernels.
 Variable V : convention.
+Context {PROPER : proper V}.
 Let A := abi_of V.
 Notation a := (argument A).
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FOUR : (4 <= length (arguments A))%nat.
+(** k blocks with numbers from i on are XORed into each of n groups, and the last row gets the next number. *)
+Definition xors (k rounds : nat) (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat) (key nonce : list byte) (i : N),
+  let last_row := gpr m (a 0) in let start := gpr m (a 1) in let in_out := gpr m (a 2) in
+  let buffers := [(true, (last_row, 16)); (false, (start, 48)); (true, (in_out, Z.of_nat (64 * k) * Z.of_nat n))] in
+  let after := ChaCha.xor_blocks rounds key nonce (ChaCha.numbers_from i k) (groups (mem m) in_out k n) in
+  called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  gpr m (a 3) = Z.of_nat n ->
+  read (mem m) start 48 = ChaCha.first_rows key -> read (mem m) last_row 16 = ChaCha.last_row i nonce ->
+  ends V code buffers (accesses (pc m) (pointer V m) last_row start in_out n) m (fun h =>
+    read h last_row 16 = ChaCha.last_row (nth 0 (fst after) 0%N) nonce /\ groups h in_out k n = snd after).
 
 (** The arguments are the last row, the other rows, the buffer and the number of groups.  At the test some registers have
     what the kernel carries, of which the last row is the beginning, and others constants. *)
@@ -136,35 +146,15 @@ Proof.
 Qed.
 End Blocks.
 
-(** What holds when a kernel returns: about its accesses, the last row after it, and its output. *)
-Definition ends (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine) (n : nat)
-    (row : list byte) (output : list (list (list byte))) : Prop :=
-  Forall (touches (snd (code_part code_ m)) (beside V m ++ buffers) buffers) accesses /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
-    read (mem m') (gpr m (a 0)) 16 = row /\
-    groups (mem m') (gpr m (a 2)) k n = output /\
-    same_outside buffers (mem m) (mem m') /\
-    trace m' = accesses ++ trace m.
-
 Opaque ChaCha.xor_group ChaCha.xor_blocks.
 
-Theorem xor_blocks_sound :
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat) key nonce i,
-  let last_row := gpr m (a 0) in let start := gpr m (a 1) in let in_out := gpr m (a 2) in
-  let buffers := [(true, (last_row, 16)); (false, (start, 48)); (true, (in_out, Z.of_nat (64 * k) * Z.of_nat n))] in
-  let after := ChaCha.xor_blocks rounds key nonce (ChaCha.numbers_from i k) (groups (mem m) in_out k n) in
-  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m (a 3) = Z.of_nat n ->
-  read (mem m) start 48 = ChaCha.first_rows key -> read (mem m) last_row 16 = ChaCha.last_row i nonce ->
-  ends buffers (accesses (pc m) (pointer V m) last_row start in_out n) m n
-    (ChaCha.last_row (nth 0 (fst after) 0%N) nonce) (snd after).
+Theorem xor_blocks_sound : xors k rounds code_.
 Proof.
-  exists (fun at_ p s o d n => last_accesses V p (at_ + last_at A code_) ++
-    accesses A group_kernel op at_ (value_of (arguments A) [s; o; d; Z.of_nat n]) n).
+  exists (fun at_ p s o d n => all_accesses V group_kernel op at_ p (value_of (arguments A) [s; o; d; Z.of_nat n]) n).
   intros m n key nonce i s o d bs after CALL REGS SMALL COUNT FIRST LAST.
   set (arg := value_of (arguments A) [s; o; d; Z.of_nat n]).
   assert (GET : forall j, (j < 4)%nat -> arg (a j) = nth j [s; o; d; Z.of_nat n] 0)
-    by (intros j L; apply (value_at (arguments A) [s; o; d; Z.of_nat n] j DISTINCT); cbn [length]; lia).
+    by (intros j L; apply (argument_value V [s; o; d; Z.of_nat n] j); cbn [length]; lia).
   pose proof (GET 0%nat ltac:(lia)) as V0; pose proof (GET 1%nat ltac:(lia)) as V1.
   pose proof (GET 2%nat ltac:(lia)) as V2; pose proof (GET 3%nat ltac:(lia)) as V3; cbn [nth] in V0, V1, V2, V3.
   assert (BS : buffers group_kernel arg n = bs).
@@ -179,20 +169,6 @@ Proof.
     rewrite LAST in S, L; unfold ChaCha.last_row in S, L; rewrite app_length, little_endian_length in L.
     split; [lia|]; unfold small in *; apply Forall_app in S; apply S. }
   destruct FL as [KL KS], NL as [NL NS].
-  assert (REG : forall j, (j < 4)%nat -> gpr m (a j) = number_is arg (Some (a j), 0)).
-  { intros j L; cbn [number_is]; rewrite Z.add_0_r; assert (E : gpr m (a j) = arg (a j)).
-    { destruct j as [|[|[|[|j]]]]; [rewrite V0|rewrite V1|rewrite V2|rewrite V3; exact COUNT|lia]; reflexivity. }
-    rewrite <- E, wrap_small by apply REGS; reflexivity. }
-  destruct (loop_sound A group_kernel op CHECKS (pc m) arg m n (beside V m) eq_refl) as (AL & _ & j & m1 & R & AT & ST & DN & FR & TR).
-  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); apply in_seq in J; apply REG; lia. }
-  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); reflexivity. }
-  { rewrite BS; exact (called_valid V _ _ _ CALL). }
-  1, 2, 3: constructor.
-  { unfold change; cbn [group_kernel changes count find fst snd]; rewrite Nat.eqb_refl, V3; cbn [snd]; lia. }
-  { cbn [group_kernel count]; rewrite V3, <- COUNT; apply REGS. }
-  { exact ENDS. }
-  apply (same_outside_of A group_kernel op CHECKS arg m n m1) in FR as SO; rewrite BS in AL, SO.
-  destruct (return_step V _ _ _ _ ENDS CALL AT SO) as (m2 & S2 & RT & ME & TR2).
   assert (BA : forall mm l, block_at group_kernel arg mm l = [read mm (d + Z.of_nat (64 * k) * Z.of_nat l) (64 * k)]).
   { intros mm l; unfold block_at; cbn [group_kernel streams map begins block_size]; f_equal.
     pose proof (B_stream A group_kernel op CHECKS arg l (Stream (a 2) true (64 * k) (64 * k)) ltac:(now left)) as E.
@@ -209,9 +185,8 @@ Proof.
     - unfold state_at; cbn [group_kernel state arranged state_size place]; rewrite V0, Nat.mul_0_r, N.add_0_r; f_equal; exact LAST.
     - rewrite IH, OG; cbn [fst]; do 2 f_equal; lia. }
   unfold after, groups; rewrite xor_blocks_are; cbn [fst snd].
-  split; [apply Forall_app; split; [exact (last_touches V _ _ _ ENDS CALL)|exact AL]|].
-  exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
-  split; [exact RT|]; rewrite ME; split; [|split; [|split; [exact SO|]]].
+  plainly (plain_call V group_kernel op CHECKS ENDS [s; o; d; Z.of_nat n] 3) BS COUNT; [constructor|].
+  intros h D; change (done group_kernel op arg m n h) in D; destruct D as (_ & ST & DN & _); split.
   - unfold state_at in ST; cbn [group_kernel state arranged state_size place] in ST; rewrite V0, SA, ENTER in ST.
     + refine (eq_trans ST _); unfold ChaCha.numbers_from; destruct k; [lia|]; cbn [seq map nth]; rewrite N.add_0_r, last_row_mod; reflexivity.
     + exact NL.
@@ -219,6 +194,14 @@ Proof.
   - apply map_ext_in; intros l J; apply in_seq in J; specialize (DN l ltac:(lia)); unfold output in DN.
     rewrite BA, SA, OG in DN; cbn [snd] in DN; apply (f_equal (hd [])) in DN; cbn [hd] in DN; fold d; rewrite DN, Nat.sub_0_r.
     apply split_concat; apply group_lengths; auto; apply read_length.
-  - rewrite TR2, TR, <- app_assoc; reflexivity.
 Qed.
 End Kernels.
+
+(** A kernel that computes on rows in registers of 16 bytes. *)
+Theorem rows_sound V {P : proper V} moves code head k rounds words constants : (0 <? k)%nat = true ->
+  checks (abi_of V) (group_kernel V code head k 16 words constants) (rows_op moves rounds k) = true ->
+  ends_in_return (abi_of V) code -> xors V k rounds code.
+Proof.
+  intros K CH EN; apply Nat.ltb_lt in K.
+  exact (xor_blocks_sound V code head k 16 rounds _ _ (rows_op moves rounds k) (rows_op_is moves rounds k) row_only K CH EN).
+Qed.

@@ -3,7 +3,7 @@
     They carry the last rows of two blocks, and add two to the numbers of both for the next two. *)
 
 From Coq Require Import List Bool Arith NArith Lia.
-From Veriplex Require Import AES Simpira1024 Arx Symbolic ArxSymbolic ArxRounds ChaChaRows Loop Operations.
+From Veriplex Require Import AES Simpira1024 Arx Symbolic ArxSymbolic ArxRounds ChaChaRows Call Loop Operations ChaChaKernels.
 From Veriplex Require ChaCha.
 Import ListNotations.
 
@@ -141,3 +141,13 @@ Proof.
   rewrite firstn_app, RL, Nat.sub_diag, firstn_O, app_nil_r; apply firstn_all2; lia.
 Qed.
 End Pairs.
+
+(** A kernel that computes so. *)
+Theorem pairs_sound V {P : proper V} code head rounds pairs words constants : 0 <? 2 * pairs = true ->
+  checks (abi_of V) (group_kernel V code head (2 * pairs) 32 words constants) (pairs_op rounds pairs) = true ->
+  ends_in_return (abi_of V) code -> xors V (2 * pairs) rounds code.
+Proof.
+  intros K CH EN; apply Nat.ltb_lt in K.
+  exact (xor_blocks_sound V code head (2 * pairs) 32 rounds _ _ (pairs_op rounds pairs) (pairs_op_is rounds pairs)
+    (pairs_begin rounds pairs) K CH EN).
+Qed.

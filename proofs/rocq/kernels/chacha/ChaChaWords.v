@@ -4,7 +4,7 @@
     calling convention.  The numbers of the blocks are any sixteen. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic ArxRounds Checker Segment Call Loop Operations
+From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic ArxRounds Checker Segment Call Loop KernelCall Operations
   ChaChaRows BlockKernels ChaChaKernels WordLanes.
 From Veriplex Require ChaCha.
 Import ListNotations.
@@ -324,11 +324,22 @@ End Words.
 Section Kernels.
 Local Open Scope Z_scope.
 Variable V : convention.
+Context {PROPER : proper V}.
 Let A := abi_of V.
 Notation a := (argument A).
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FOUR : (4 <= length (arguments A))%nat.
+(** Sixteen blocks with any numbers are XORed into each of n groups, and the numbers become the next ones. *)
+Definition xors_words (rounds : nat) (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat) (key nonce : list byte) (numbers : list N),
+  let at_numbers := gpr m (a 0) in let start := gpr m (a 1) in let in_out := gpr m (a 2) in
+  let buffers := [(true, (at_numbers, 128)); (false, (start, 64)); (true, (in_out, 1024 * Z.of_nat n))] in
+  let after := ChaCha.xor_blocks rounds key nonce numbers (groups (mem m) in_out 16 n) in
+  called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  gpr m (a 3) = Z.of_nat n -> length numbers = 16%nat ->
+  read (mem m) at_numbers 128 = number_rows numbers ->
+  read (mem m) start 48 = ChaCha.first_rows key -> read (mem m) (start + 56) 8 = nonce ->
+  ends V code buffers (accesses (pc m) (pointer V m) at_numbers start in_out n) m (fun h =>
+    read h at_numbers 128 = number_rows (fst after) /\ groups h in_out 16 n = snd after).
 
 (** The arguments are the numbers, the words before the rounds, the buffer and the number of groups.  At the test two
     registers have the numbers, and others constants. *)
@@ -344,35 +355,15 @@ Notation op := (words_op rounds).
 Hypothesis CHECKS : checks A words_kernel op = true.
 Hypothesis ENDS : ends_in_return A code_.
 
-(** What holds when a kernel returns: about its accesses, the numbers after it, and its output. *)
-Definition words_ends (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine) (n : nat)
-    (numbers : list N) (output : list (list (list byte))) : Prop :=
-  Forall (touches (snd (code_part code_ m)) (beside V m ++ buffers) buffers) accesses /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
-    read (mem m') (gpr m (a 0)) 128 = number_rows numbers /\
-    groups (mem m') (gpr m (a 2)) 16 n = output /\
-    same_outside buffers (mem m) (mem m') /\
-    trace m' = accesses ++ trace m.
-
 Opaque ChaCha.xor_group ChaCha.xor_blocks number_rows.
 
-Theorem xor_words_sound :
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat) key nonce numbers,
-  let at_numbers := gpr m (a 0) in let start := gpr m (a 1) in let in_out := gpr m (a 2) in
-  let buffers := [(true, (at_numbers, 128)); (false, (start, 64)); (true, (in_out, 1024 * Z.of_nat n))] in
-  let after := ChaCha.xor_blocks rounds key nonce numbers (groups (mem m) in_out 16 n) in
-  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m (a 3) = Z.of_nat n -> length numbers = 16%nat ->
-  read (mem m) at_numbers 128 = number_rows numbers ->
-  read (mem m) start 48 = ChaCha.first_rows key -> read (mem m) (start + 56) 8 = nonce ->
-  words_ends buffers (accesses (pc m) (pointer V m) at_numbers start in_out n) m n (fst after) (snd after).
+Theorem xor_words_sound : xors_words rounds code_.
 Proof.
-  exists (fun at_ p s o d n => last_accesses V p (at_ + last_at A code_) ++
-    accesses A words_kernel op at_ (value_of (arguments A) [s; o; d; Z.of_nat n]) n).
+  exists (fun at_ p s o d n => all_accesses V words_kernel op at_ p (value_of (arguments A) [s; o; d; Z.of_nat n]) n).
   intros m n key nonce numbers s o d bs after CALL REGS SMALL COUNT NUMBERS STATE FIRST LAST.
   set (arg := value_of (arguments A) [s; o; d; Z.of_nat n]).
   assert (GET : forall j, (j < 4)%nat -> arg (a j) = nth j [s; o; d; Z.of_nat n] 0)
-    by (intros j L; apply (value_at (arguments A) [s; o; d; Z.of_nat n] j DISTINCT); cbn [length]; lia).
+    by (intros j L; apply (argument_value V [s; o; d; Z.of_nat n] j); cbn [length]; lia).
   pose proof (GET 0%nat ltac:(lia)) as V0; pose proof (GET 1%nat ltac:(lia)) as V1.
   pose proof (GET 2%nat ltac:(lia)) as V2; pose proof (GET 3%nat ltac:(lia)) as V3; cbn [nth] in V0, V1, V2, V3.
   assert (BS : buffers words_kernel arg n = bs).
@@ -394,20 +385,6 @@ Proof.
   { rewrite <- WN, skipn_length, WL; split; [reflexivity|].
     rewrite <- (firstn_skipn 56 w) in WS; unfold small in *; rewrite Forall_app in WS; apply WS. }
   destruct KL as [KL KS], NL as [NL NS].
-  assert (REG : forall j, (j < 4)%nat -> gpr m (a j) = number_is arg (Some (a j), 0)).
-  { intros j L; cbn [number_is]; rewrite Z.add_0_r; assert (E : gpr m (a j) = arg (a j)).
-    { destruct j as [|[|[|[|j]]]]; [rewrite V0|rewrite V1|rewrite V2|rewrite V3; exact COUNT|lia]; reflexivity. }
-    rewrite <- E, wrap_small by apply REGS; reflexivity. }
-  destruct (loop_sound A words_kernel op CHECKS (pc m) arg m n (beside V m) eq_refl) as (AL & _ & j & m1 & R & AT & ST & DN & FR & TR).
-  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); apply in_seq in J; apply REG; lia. }
-  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); reflexivity. }
-  { rewrite BS; exact (called_valid V _ _ _ CALL). }
-  1, 2, 3: constructor.
-  { unfold change; cbn [words_kernel changes count find fst snd]; rewrite Nat.eqb_refl, V3; cbn [snd]; lia. }
-  { cbn [words_kernel count]; rewrite V3, <- COUNT; apply REGS. }
-  { exact ENDS. }
-  apply (same_outside_of A words_kernel op CHECKS arg m n m1) in FR as SO; rewrite BS in AL, SO.
-  destruct (return_step V _ _ _ _ ENDS CALL AT SO) as (m2 & S2 & RT & ME & TR2).
   assert (BA : forall mm l, block_at words_kernel arg mm l = [read mm (d + 1024 * Z.of_nat l) 1024]).
   { intros mm l; unfold block_at; cbn [words_kernel streams map begins block_size]; f_equal.
     pose proof (B_stream A words_kernel op CHECKS arg l (Stream (a 2) true 1024 1024) ltac:(now left)) as E.
@@ -423,10 +400,9 @@ Proof.
       unfold words_bytes; exact (numbers_are rounds key nonce (Nat.iter l next_numbers numbers) w _ L). }
   unfold after; rewrite (word_blocks_are rounds key nonce _ n 0 numbers NUMBERS : ChaCha.xor_blocks _ _ _ _ (groups _ _ _ _) = _).
   cbn [fst snd].
-  split; [apply Forall_app; split; [exact (last_touches V _ _ _ ENDS CALL)|exact AL]|].
-  exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
-  split; [exact RT|]; rewrite ME; split; [|split; [|split; [exact SO|]]].
-  - rewrite (state_filling words_kernel arg 128 (mem m1) eq_refl), SA in ST; cbn [words_kernel state arranged filling state_size] in ST.
+  plainly (plain_call V words_kernel op CHECKS ENDS [s; o; d; Z.of_nat n] 3) BS COUNT; [constructor|].
+  intros h D; change (done words_kernel op arg m n h) in D; destruct D as (_ & ST & DN & _); split.
+  - rewrite (state_filling words_kernel arg 128 h eq_refl), SA in ST; cbn [words_kernel state arranged filling state_size] in ST.
     rewrite V0 in ST; refine (eq_trans ST _); apply firstn_all2; rewrite number_rows_length; apply le_n.
   - unfold groups; apply map_ext_in; intros l J; apply in_seq in J; specialize (DN l ltac:(lia)); unfold output in DN.
     rewrite SA, GB in DN; rewrite !BA in DN; cbn [app words_op on_bytes] in DN.
@@ -435,6 +411,5 @@ Proof.
     apply (f_equal (hd [])) in DN; cbn [hd] in DN; fold d; change (Z.of_nat (64 * 16)) with 1024; change (64 * 16)%nat with 1024%nat.
     rewrite DN, Nat.sub_0_r.
     apply (split_concat 64 16); apply word_group_lengths; auto; apply read_length.
-  - rewrite TR2, TR, <- app_assoc; reflexivity.
 Qed.
 End Kernels.

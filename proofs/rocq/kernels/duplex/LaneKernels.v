@@ -3,7 +3,7 @@
     A kernel's own file gives its bytes and where it keeps things, and evaluates [checks]. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment Call Loop Operations DuplexBlocks.
+From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment Call Loop KernelCall Operations DuplexBlocks.
 From Veriplex Require Import BlockKernels Lanes.
 Import ListNotations.
 Local Open Scope Z_scope.
@@ -164,13 +164,43 @@ Proof. apply decrypt_blocks_next. Qed.
 
 Section Kernels.
 Variable V : convention.
+Context {PROPER : proper V}.
 Let A := abi_of V.
 Notation a := (argument A).
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FIVE : length (arguments A) = 5%nat.
+(** One lane's blocks. *)
+Definition blocks_of (m : machine) (n : nat) (blocks : list Z) (l : nat) : list (list byte) := chunks (mem m) (nth l blocks 0) n.
 
-Hypothesis BELOW : forallb (fun r => r <? 99)%nat (arguments A) = true.
+(** For each of k lanes n blocks are read or, if they are [written_], written: [many] says what the states and, if they are
+    written, the blocks become.  The arguments are the addresses of the states and of the blocks' addresses, n, and the
+    address of the table.  Nothing but the lanes and such blocks changes. *)
+Definition maps_lanes (k : nat) (constants : list byte) (written_ : bool)
+    (many : nat -> list byte -> list (list byte) -> list byte * list (list byte)) (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let states := gpr m (a 0) in let addresses := gpr m (a 1) in let table := gpr m (a 3) in
+  let blocks := addresses_at (mem m) addresses k in
+  let buffers := (true, (states, Z.of_nat (size k))) :: (false, (table, Z.of_nat (length constants))) ::
+    (false, (addresses, 8 * Z.of_nat k)) :: map (fun p => (written_, (p, 94 * Z.of_nat n))) blocks in
+  let after := map (fun l => many n (lane_at (mem m) states l) (blocks_of m n blocks l)) (seq 0 k) in
+  called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) ->
+  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length constants) = constants ->
+  ends V code buffers (accesses (pc m) (pointer V m) states addresses blocks table n) m (fun h =>
+    lanes k h states = map fst after /\ map (fun p => chunks h p n) blocks = map snd after /\
+    forall x, ~ in_lanes k states x -> Forall (fun p => written_ = true -> ~ p <= x < p + 94 * Z.of_nat n) blocks -> h x = mem m x).
+
+(** For each of k lanes n blocks are encrypted or decrypted ([many]), from one buffer to another ([apart]) or in place. *)
+Definition crypts_lanes (k : nat) (constants : list byte) (apart : bool)
+    (many : list byte -> list (list byte) -> list byte * list (list byte)) (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let states := gpr m (a 0) in let inputs := gpr m (a 1) in let outputs := gpr m (a 2) in let table := gpr m (a 4) in
+  let from := addresses_at (mem m) inputs k in let to := addresses_at (mem m) outputs k in
+  let buffers := crypt_buffers apart k states inputs outputs table (Z.of_nat (length constants)) from to n in
+  let after := map (fun l => many (lane_at (mem m) states l) (blocks_of m n from l)) (seq 0 k) in
+  called V code buffers m -> (apart = false -> to = from) -> (forall r, 0 <= gpr m r < 2 ^ 64) ->
+  gpr m (a 3) = Z.of_nat n -> read (mem m) table (length constants) = constants ->
+  ends V code buffers (accesses (pc m) (pointer V m) states inputs outputs from to table n) m (fun h =>
+    lanes k h states = map fst after /\ map (fun p => chunks h p n) to = map snd after /\
+    forall x, ~ in_lanes k states x -> Forall (fun p => ~ p <= x < p + 94 * Z.of_nat n) to -> h x = mem m x).
 
 Section One.
 (** The arguments are the addresses of the states and of the blocks' addresses, the number of blocks, and the address of the
@@ -243,24 +273,22 @@ Theorem whole : checks A lanes_kernel (each_op op k g apart) = true -> ends_in_r
      nth (nth i streams_of 0 + l)%nat bs 0 = nth l (addresses_at (mem m) (gpr m (a (S i))) k) 0) ->
   called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) ->
   gpr m (a count_at) = Z.of_nat n -> read (mem m) table (length constants) = constants ->
-  let done := accesses (pc m) (pointer V m) (map (fun i => gpr m (a i)) (seq 0 (S table_at))) bs n in
-  Forall (touches (snd (code_part code_ m)) (beside V m ++ buffers) buffers) done /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
-    lanes k (mem m') states = map fst after /\
-    map (fun p => chunks (mem m') p n) (skipn (if apart then k else 0) bs) = map snd after /\
-    (forall a, ~ in_lanes k states a ->
-       Forall (fun wp => fst wp = true -> ~ snd wp <= a < snd wp + 94 * Z.of_nat n) (combine written_ bs) -> mem m' a = mem m a) /\
-    trace m' = done ++ trace m.
+  ends V code_ buffers (accesses (pc m) (pointer V m) (map (fun i => gpr m (a i)) (seq 0 (S table_at))) bs n) m (fun h =>
+    lanes k h states = map fst after /\
+    map (fun p => chunks h p n) (skipn (if apart then k else 0) bs) = map snd after /\
+    forall a, ~ in_lanes k states a ->
+      Forall (fun wp => fst wp = true -> ~ snd wp <= a < snd wp + 94 * Z.of_nat n) (combine written_ bs) -> h a = mem m a).
 Proof.
   intros CH EN; set (K := lanes_kernel) in *; set (OP := each_op op k g apart) in *; set (q := length written_) in *.
   set (from := fun vs bs => origin_of (value_of (arguments A) vs) (fun l => nth l bs 0)).
-  exists (fun at_ p vs bs n => last_accesses V p (at_ + last_at A code_) ++ accesses A K OP at_ (from vs bs) n).
+  exists (fun at_ p vs bs n => all_accesses V K OP at_ p (from vs bs) n).
   intros m n bs s t buffers_ after LB PTR CALL REGS COUNT TABLE; set (vs := map (fun i => gpr m (a i)) (seq 0 (S table_at))).
-  intro done; set (ptr := fun l => nth l bs 0); set (origin := from vs bs) in *.
+  set (ptr := fun l => nth l bs 0); set (origin := from vs bs) in *.
   assert (GET : forall i, (i < S table_at)%nat -> origin (a i) = gpr m (a i)).
-  { intros i L; unfold origin, from, origin_of; rewrite forallb_forall in BELOW.
-    rewrite (BELOW (a i)) by (apply nth_In; rewrite FIVE; lia); transitivity (nth i vs 0).
-    - apply value_at; [exact DISTINCT|rewrite FIVE; lia|unfold vs; rewrite map_length, seq_length; exact L].
+  { intros i L; unfold origin, from, origin_of; pose proof (five_arguments V) as FIVE.
+    pose proof (proj1 (Forall_forall _ _) (arguments_below V) (a i) ltac:(apply nth_In; fold A in FIVE |- *; rewrite FIVE; lia)) as BELOW.
+    rewrite (proj2 (Nat.ltb_lt (a i) 99)) by (cbv beta in BELOW; lia); transitivity (nth i vs 0).
+    - apply (argument_value V vs); unfold vs; rewrite map_length, seq_length; [exact L|lia].
     - apply (nth_map_seq 0 (fun i => gpr m (a i))); exact L. }
   pose proof (GET 0%nat ltac:(lia)) as G0; fold s in G0; pose proof (GET table_at ltac:(lia)) as GT; fold t in GT.
   pose proof (GET count_at ltac:(lia)) as GC; rewrite COUNT in GC.
@@ -278,23 +306,6 @@ Proof.
     rewrite G0, GT, WS, !map_map; do 2 f_equal; f_equal.
     - apply map_ext_in; intros i J; apply in_seq in J; cbn [fst snd]; rewrite GET, Nat2Z.inj_mul by lia; reflexivity.
     - apply map_ext; intro l; unfold buffer_of; rewrite extent_whole; cbn [begins written fst snd]; rewrite BO; reflexivity. }
-  destruct (loop_sound A K OP CH (pc m) origin m n (beside V m) eq_refl) as (AL & LEN & j & m1 & R & AT & ST & DN & FR & TR).
-  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); apply in_seq in J; cbn [fst snd number_is].
-    rewrite Z.add_0_r, GET, wrap_small by (lia || apply REGS); reflexivity. }
-  { constructor; [reflexivity|]; apply Forall_app; split; [|apply Forall_app; split]; apply Forall_forall; intros rv J;
-      apply in_map_iff in J as (r & <- & J); try reflexivity.
-    destruct (snd r); cbn [fst snd number_is]; [rewrite PO, BO|]; reflexivity. }
-  { rewrite BS; exact (called_valid V _ _ _ CALL). }
-  { constructor; [cbn [fst snd]; rewrite GT; exact TABLE|constructor]. }
-  { apply Forall_forall; intros x J; apply in_map_iff in J as (l & <- & J); rewrite PO, BO; apply Z.add_0_r. }
-  { apply Forall_forall; intros x J; apply in_flat_map in J as (i & I & J); apply in_seq in I.
-    apply in_map_iff in J as (l & <- & J); apply in_seq in J; rewrite PO, GET by lia; unfold ptr; rewrite PTR by lia.
-    unfold addresses_at; rewrite (nth_map_seq 0) by lia; unfold wrap; rewrite Z.mod_mod by lia; reflexivity. }
-  { unfold change; cbn [K lanes_kernel changes count find fst snd]; rewrite Nat.eqb_refl, GC; cbn [snd]; lia. }
-  { cbn [K lanes_kernel count]; rewrite GC, <- COUNT; apply REGS. }
-  { exact EN. }
-  pose proof (same_outside_of A K OP CH origin m n m1 FR) as SO; rewrite BS in AL, SO.
-  destruct (return_step V _ _ _ _ EN CALL AT SO) as (m2 & S2 & RT & ME & TR2).
   set (f := fun i l => many i (lane_at (mem m) s l) (chunks (mem m) (ptr l) i)).
   assert (SA : forall h, state_at K origin h = concat (map (lane_at h s) (seq 0 k))).
   { intro h; unfold state_at; cbn [K lanes_kernel state arranged in_lanes_of state_size Loop.place]; rewrite G0.
@@ -336,18 +347,30 @@ Proof.
   assert (OUT : forall i, output K OP origin m i = (if apart then map (block (mem m) i) (seq 0 k) else []) ++
     map (fun l => snd (one (fst (f i l)) (block (mem m) i l))) (seq 0 k)).
   { intro i; unfold output; rewrite CA, BA; cbn [OP each_op on_bytes]; rewrite EACH; reflexivity. }
-  split; [apply Forall_app; split; [exact (last_touches V _ _ _ EN CALL)|exact AL]|].
-  exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
-  split; [exact RT|]; rewrite ME, TR2, TR; split; [|split; [|split; [|unfold done; rewrite <- app_assoc; reflexivity]]].
+  rewrite <- BS; apply (call_sound V K OP CH EN origin m n).
+  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); apply in_seq in J; cbn [fst snd number_is].
+    rewrite Z.add_0_r, GET, wrap_small by (lia || apply REGS); reflexivity. }
+  { constructor; [reflexivity|]; apply Forall_app; split; [|apply Forall_app; split]; apply Forall_forall; intros rv J;
+      apply in_map_iff in J as (r & <- & J); try reflexivity.
+    destruct (snd r); cbn [fst snd number_is]; [rewrite PO, BO|]; reflexivity. }
+  { rewrite BS; exact CALL. }
+  { constructor; [cbn [fst snd]; rewrite GT; exact TABLE|constructor]. }
+  { apply Forall_forall; intros x J; apply in_map_iff in J as (l & <- & J); rewrite PO, BO; apply Z.add_0_r. }
+  { apply Forall_forall; intros x J; apply in_flat_map in J as (i & I & J); apply in_seq in I.
+    apply in_map_iff in J as (l & <- & J); apply in_seq in J; rewrite PO, GET by lia; unfold ptr; rewrite PTR by lia.
+    unfold addresses_at; rewrite (nth_map_seq 0) by lia; unfold wrap; rewrite Z.mod_mod by lia; reflexivity. }
+  { unfold change; cbn [K lanes_kernel changes count find fst snd]; rewrite Nat.eqb_refl, GC; cbn [snd]; lia. }
+  { cbn [K lanes_kernel count]; rewrite GC, <- COUNT; apply REGS. }
+  intros h (LEN & ST & DN & FR); split; [|split].
   - rewrite SA, CA in ST; rewrite firstn_all2 in ST.
     + unfold lanes, after; rewrite map_map; change (fun l => fst _) with (fun l => fst (f n l)).
-      rewrite <- (split_concat 128 k (map (lane_at (mem m1) s) (seq 0 k))), <- (split_concat 128 k (map (fun l => fst (f n l)) (seq 0 k))), ST;
+      rewrite <- (split_concat 128 k (map (lane_at h s) (seq 0 k))), <- (split_concat 128 k (map (fun l => fst (f n l)) (seq 0 k))), ST;
         [reflexivity|now rewrite map_length, seq_length| |now rewrite map_length, seq_length|];
         apply Forall_forall; intros x J; apply in_map_iff in J as (l & <- & J); apply in_seq in J; [apply FL|apply LL]; lia.
-    + rewrite <- CA, (LEN n (le_n n)); apply le_n.
-  - assert (CH1 : forall l i, (l < k)%nat -> (i <= n)%nat -> chunks (mem m1) (ptr ((if apart then k else 0) + l)%nat) i = snd (f i l)).
+    + rewrite <- CA, LEN; apply le_n.
+  - assert (CH1 : forall l i, (l < k)%nat -> (i <= n)%nat -> chunks h (ptr ((if apart then k else 0) + l)%nat) i = snd (f i l)).
     { intros l i L; induction i as [|i IH]; intro LI; unfold f in *; [cbn [chunks seq map]; rewrite many_none; reflexivity|].
-      rewrite (chunks_next (mem m1)), (chunks_next (mem m)), many_next, IH by lia; cbn [snd]; f_equal; f_equal.
+      rewrite (chunks_next h), (chunks_next (mem m)), many_next, IH by lia; cbn [snd]; f_equal; f_equal.
       specialize (DN i LI); rewrite BA, OUT in DN; apply (f_equal (fun x => nth ((if apart then k else 0) + l)%nat x [])) in DN.
       rewrite (nth_map_seq []) in DN by (rewrite SHAPE; destruct apart; lia); unfold block in DN; rewrite DN.
       destruct apart; [rewrite app_nth2; rewrite map_length, seq_length|]; [|lia|]; cbn [app]; rewrite ?Nat.add_0_l;
@@ -355,9 +378,9 @@ Proof.
     unfold after; rewrite map_map; apply nth_ext with (d := []) (d' := []).
     + rewrite !map_length, skipn_length, seq_length, LB, SHAPE; destruct apart; lia.
     + rewrite map_length, skipn_length, LB, SHAPE; intros l L; assert (LK : (l < k)%nat) by (destruct apart; lia).
-      rewrite (nth_map_seq []) by exact LK; rewrite (nth_indep _ [] (chunks (mem m1) 0 n)) by
+      rewrite (nth_map_seq []) by exact LK; rewrite (nth_indep _ [] (chunks h 0 n)) by
         (rewrite map_length, skipn_length, LB, SHAPE; exact L).
-      rewrite (map_nth (fun p => chunks (mem m1) p n)), nth_skipn; exact (CH1 l n LK (le_n n)).
+      rewrite (map_nth (fun p => chunks h p n)), nth_skipn; exact (CH1 l n LK (le_n n)).
   - intros x NI F; apply FR; intros [(i & L & E)|(d & J & W & X)].
     + cbn [K lanes_kernel state arranged in_lanes_of state_size Loop.place] in L, E; rewrite G0 in E; apply NI.
       assert (I : (i / 128 < k)%nat) by (apply Nat.div_lt_upper_bound; lia).
@@ -405,22 +428,7 @@ Hypothesis many_next : forall n cs s c, many (S n) s (cs ++ [c]) =
   (fst (one (fst (many n s cs)) c), snd (many n s cs) ++ [snd (one (fst (many n s cs)) c)]).
 
 Theorem lanes_sound w : checks A (one_kernel w) (each_op op k 1 false) = true -> ends_in_return A code_ ->
-  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let states := gpr m (a 0) in let addresses := gpr m (a 1) in let table := gpr m (a 3) in
-  let blocks := addresses_at (mem m) addresses k in
-  let buffers := (true, (states, Z.of_nat (size k))) :: (false, (table, Z.of_nat (length constants))) ::
-    (false, (addresses, 8 * Z.of_nat k)) :: map (fun p => (w, (p, 94 * Z.of_nat n))) blocks in
-  let after := map (fun l => many n (lane_at (mem m) states l) (chunks (mem m) (nth l blocks 0) n)) (seq 0 k) in
-  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) ->
-  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length constants) = constants ->
-  Forall (touches (snd (code_part code_ m)) (beside V m ++ buffers) buffers)
-    (accesses (pc m) (pointer V m) states addresses blocks table n) /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
-    lanes k (mem m') states = map fst after /\
-    map (fun p => chunks (mem m') p n) blocks = map snd after /\
-    (forall a, ~ in_lanes k states a ->
-       Forall (fun p => w = true -> ~ p <= a < p + 94 * Z.of_nat n) blocks -> mem m' a = mem m a) /\
-    trace m' = accesses (pc m) (pointer V m) states addresses blocks table n ++ trace m.
+  maps_lanes k constants w many code_.
 Proof.
   intros CH EN; destruct (whole code_ head_ k constants shift [0%nat] (repeat w k) moving_ words_ constants_ numbers_ held_
     op one many one_is one_length many_none many_next false (repeat_length w k) ltac:(cbn [length]; lia) CH EN) as (acc & H).
@@ -428,59 +436,62 @@ Proof.
   intros m n s b t blocks bfs after CALL REGS COUNT TABLE; pose proof (addresses_length (mem m) b k) as LB; fold blocks in LB.
   specialize (H m n blocks); cbv zeta in H; cbn [length map seq app nth skipn Nat.add] in H.
   rewrite (combine_one w k blocks LB), COUNT, map_map, repeat_length in H; cbn [fst snd] in H.
-  destruct (H LB) as (AL & j & m' & R & RT & ST & O & FR & TR);
+  destruct (H LB) as (AL & j & m' & R & RT & (ST & O & FR) & SO & TR);
     [intros [|i] l I L; [reflexivity|lia]|exact CALL|exact REGS|reflexivity|exact TABLE|].
-  split; [exact AL|]; exists j, m'; do 4 (split; [assumption|]); split; [|exact TR].
+  split; [exact AL|]; exists j, m'; do 2 (split; [assumption|]); split; [|split; assumption]; do 2 (split; [assumption|]).
   intros x NI F; apply FR; [exact NI|]; rewrite Forall_map; exact F.
 Qed.
 
-Theorem crypt_sound apart : checks A (crypt_kernel apart) (each_op op k 2 apart) = true -> ends_in_return A code_ ->
-  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let states := gpr m (a 0) in let inputs := gpr m (a 1) in let outputs := gpr m (a 2) in let table := gpr m (a 4) in
-  let from := addresses_at (mem m) inputs k in let to := addresses_at (mem m) outputs k in
-  let buffers := crypt_buffers apart k states inputs outputs table (Z.of_nat (length constants)) from to n in
-  let after := map (fun l => many n (lane_at (mem m) states l) (chunks (mem m) (nth l from 0) n)) (seq 0 k) in
-  called V code_ buffers m -> (apart = false -> to = from) -> (forall r, 0 <= gpr m r < 2 ^ 64) ->
-  gpr m (a 3) = Z.of_nat n -> read (mem m) table (length constants) = constants ->
-  Forall (touches (snd (code_part code_ m)) (beside V m ++ buffers) buffers)
-    (accesses (pc m) (pointer V m) states inputs outputs from to table n) /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
-    lanes k (mem m') states = map fst after /\
-    map (fun p => chunks (mem m') p n) to = map snd after /\
-    (forall a, ~ in_lanes k states a -> Forall (fun p => ~ p <= a < p + 94 * Z.of_nat n) to -> mem m' a = mem m a) /\
-    trace m' = accesses (pc m) (pointer V m) states inputs outputs from to table n ++ trace m.
+Theorem crypt_sound crypt apart : many = (fun _ => crypt) ->
+  checks A (crypt_kernel apart) (each_op op k 2 apart) = true -> ends_in_return A code_ ->
+  crypts_lanes k constants apart crypt code_.
 Proof.
-  destruct apart; intros CH EN; cbn [crypt_kernel] in CH.
+  intro MANY; destruct apart; intros CH EN; cbn [crypt_kernel] in CH.
   - assert (SH : length (repeat false k ++ repeat true k) = (k + k)%nat) by (rewrite app_length, !repeat_length; reflexivity).
     destruct (whole code_ head_ k constants shift [0%nat; k] (repeat false k ++ repeat true k) moving_ words_ constants_ numbers_
       held_ op one many one_is one_length many_none many_next true SH ltac:(cbn [length]; lia) CH EN) as (acc & H).
     exists (fun at_ p s i o from to t n => acc at_ p [s; i; o; Z.of_nat n; t] (from ++ to) n).
-    intros m n s i o t from to bfs after CALL _ REGS COUNT TABLE.
+    intros m n s i o t from to bfs after CALL _ REGS COUNT TABLE; rewrite MANY in H.
     pose proof (addresses_length (mem m) i k) as LF; fold from in LF; pose proof (addresses_length (mem m) o k) as LT; fold to in LT.
     specialize (H m n (from ++ to)); cbv zeta in H; cbn [length map seq app nth Nat.add] in H.
     rewrite (combine_two false true k from to LF LT), COUNT, SH, app_length, LF, LT in H.
     replace (skipn k (from ++ to)) with to in H by (rewrite skipn_app, LF, Nat.sub_diag, <- LF, skipn_all; reflexivity).
-    replace (map (fun l => many n (lane_at (mem m) (gpr m (a 0)) l) (chunks (mem m) (nth l (from ++ to) 0) n)) (seq 0 k)) with after in H
+    replace (map (fun l => crypt (lane_at (mem m) (gpr m (a 0)) l) (chunks (mem m) (nth l (from ++ to) 0) n)) (seq 0 k)) with after in H
       by (apply map_ext_in; intros l J; apply in_seq in J; rewrite app_nth1 by lia; reflexivity).
     rewrite map_app, !map_map in H; cbn [fst snd] in H.
-    destruct (H eq_refl) as (AL & j & m' & R & RT & ST & O & FR & TR); [|exact CALL|exact REGS|reflexivity|exact TABLE|].
+    destruct (H eq_refl) as (AL & j & m' & R & RT & (ST & O & FR) & SO & TR); [|exact CALL|exact REGS|reflexivity|exact TABLE|].
     + intros [|[|u]] l I L; cbn [nth Nat.add]; [rewrite app_nth1 by lia; reflexivity| |lia].
       rewrite app_nth2 by lia; rewrite LF; replace (k + l - k)%nat with l by lia; reflexivity.
-    + split; [exact AL|]; exists j, m'; do 4 (split; [assumption|]); split; [|exact TR].
+    + split; [exact AL|]; exists j, m'; do 2 (split; [assumption|]); split; [|split; assumption]; do 2 (split; [assumption|]).
       intros x NI F; apply FR; [exact NI|]; apply Forall_app; split; rewrite Forall_map; cbn [fst snd];
         [apply Forall_forall; discriminate|revert F; apply Forall_impl; auto].
   - destruct (whole code_ head_ k constants shift [0; 0]%nat (repeat true k) moving_ words_ constants_ numbers_
       held_ op one many one_is one_length many_none many_next false (repeat_length true k) ltac:(cbn [length]; lia) CH EN) as (acc & H).
     exists (fun at_ p s i o from to t n => acc at_ p [s; i; o; Z.of_nat n; t] to n).
-    intros m n s i o t from to bfs after CALL SAME REGS COUNT TABLE; specialize (SAME eq_refl).
+    intros m n s i o t from to bfs after CALL SAME REGS COUNT TABLE; specialize (SAME eq_refl); rewrite MANY in H.
     pose proof (addresses_length (mem m) o k) as LT; fold to in LT.
     specialize (H m n to); cbv zeta in H; cbn [length map seq app nth skipn Nat.add] in H.
     rewrite (combine_one true k to LT), COUNT, map_map, repeat_length in H; cbn [fst snd] in H.
     unfold after; rewrite <- SAME.
-    destruct (H LT) as (AL & j & m' & R & RT & ST & O & FR & TR); [|exact CALL|exact REGS|reflexivity|exact TABLE|].
+    destruct (H LT) as (AL & j & m' & R & RT & (ST & O & FR) & SO & TR); [|exact CALL|exact REGS|reflexivity|exact TABLE|].
     + intros [|[|u]] l I L; cbn [nth Nat.add]; [rewrite SAME; reflexivity|reflexivity|lia].
-    + split; [exact AL|]; exists j, m'; do 4 (split; [assumption|]); split; [|exact TR].
+    + split; [exact AL|]; exists j, m'; do 2 (split; [assumption|]); split; [|split; assumption]; do 2 (split; [assumption|]).
       intros x NI F; apply FR; [exact NI|]; rewrite Forall_map; cbn [fst snd]; revert F; apply Forall_impl; auto.
 Qed.
 End Two.
+
+(** The operations of the duplex. *)
+Section Operations.
+Variables (code_ : list byte) (head_ : Z) (k : nat) (constants : list byte) (shift : Z) (moving_ : list (nat * option nat))
+  (words_ : list (nat * list (nat * nat))) (constants_ : list (nat * list byte)) (numbers_ : list (nat * Z)) (held_ : list nat).
+Notation with_ sound op one many one_is one_length next := (sound code_ head_ k constants shift moving_ words_ constants_ numbers_
+  held_ op one many one_is one_length (fun s => eq_refl) next).
+
+Definition absorb_lanes := with_ lanes_sound absorb_op absorb_one absorb_many absorb_lane absorb_length absorb_many_next false.
+Definition squeeze_lanes := with_ lanes_sound squeeze_op squeeze_one squeeze_many squeeze_lane squeeze_length squeeze_many_next true.
+Definition encrypt_lanes apart := with_ crypt_sound encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length
+  encrypt_many_next encrypt_blocks apart eq_refl.
+Definition decrypt_lanes apart := with_ crypt_sound decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length
+  decrypt_many_next decrypt_blocks apart eq_refl.
+End Operations.
 End Kernels.

@@ -168,3 +168,34 @@ Proof.
       zify; Z.to_euclidean_division_equations; lia. }
     unfold x in Q; rewrite !nth_read in Q by assumption; rewrite A; exact Q.
 Qed.
+
+(** ** Kernels *)
+
+(** K(1), ..., K(72), each four times: the table of the kernels for four and for eight states. *)
+Definition round_constants_x4 : list byte := flat_map (fun c => concat (repeat (round_constant c) 4)) (seq 1 72).
+
+(** A kernel for k states, whose arguments are the addresses of states and table. *)
+Definition permutes_lanes (V : convention) (k : nat) (constants code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> list event, forall m : machine,
+  let states := gpr m (argument (abi_of V) 0) in let table := gpr m (argument (abi_of V) 1) in
+  let buffers := [(true, (states, Z.of_nat (size k))); (false, (table, Z.of_nat (length constants)))] in
+  called V code buffers m -> read (mem m) table (length constants) = constants ->
+  ends V code buffers (accesses (pc m) (pointer V m) states table) m (fun h =>
+    lanes k h states = map permute (lanes k (mem m) states) /\ forall a, ~ in_lanes k states a -> h a = mem m a).
+
+Lemma size_fits k : (k <= 8)%nat -> (0 < size k <= 4096)%nat.
+Proof. unfold size; lia. Qed.
+
+Opaque permute goal read permuted size round_constants round_constants_x4.
+
+Theorem permutes_states (V : convention) {P : proper V} k constants code : (k <=? 8)%nat = true ->
+  Permute.checks (abi_of V) code constants (size k) (goal k) = true -> ends_in_return (abi_of V) code ->
+  permutes_lanes V k constants code.
+Proof.
+  intros K CH EN; apply Nat.leb_le in K.
+  destruct (Permute.permute_sound V code constants (size k) (goal k) (permuted k) (size_fits k K) (goal_sound k) CH EN) as (acc & H).
+  exists acc; intros m s t bs CALL CT; destruct (H m CALL CT) as (AL & j & m' & R & RT & S & FR & TR).
+  split; [exact AL|]; exists j, m'; do 2 (split; [assumption|]); split; [|split; assumption].
+  apply (lanes_permuted k s (mem m) (mem m') K S); intros a N; apply FR; constructor; [intros _; exact N|].
+  constructor; [discriminate|constructor].
+Qed.

@@ -52,7 +52,7 @@ Opaque one round_constants input permute.
 Definition buffers (A : abi) (constants : list byte) (size : nat) (m : machine) : list buffer :=
   [(true, (gpr m (state A), Z.of_nat size)); (false, (gpr m (table A), Z.of_nat (length constants)))].
 
-Theorem permute_sound (V : convention) (code constants : list byte) (size : nat) (goal : list sbyte * list node)
+Theorem permute_sound (V : convention) {PROPER : proper V} (code constants : list byte) (size : nat) (goal : list sbyte * list node)
     (after : list byte -> list byte) :
   let A := abi_of V in
   (0 < size <= 4096)%nat ->
@@ -61,12 +61,8 @@ Theorem permute_sound (V : convention) (code constants : list byte) (size : nat)
   exists accesses : Z -> Z -> Z -> Z -> list event, forall m : machine,
   called V code (buffers A constants size m) m ->
   read (mem m) (gpr m (table A)) (length constants) = constants ->
-  Forall (touches (snd (code_part code m)) (beside V m ++ buffers A constants size m) (buffers A constants size m))
-    (accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A))) /\
-  exists k m', run (isa_of A) k m = Some m' /\ returned V m m' /\
-    read (mem m') (gpr m (state A)) size = after (read (mem m) (gpr m (state A)) size) /\
-    same_outside (buffers A constants size m) (mem m) (mem m') /\
-    trace m' = accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A)) ++ trace m.
+  ends V code (buffers A constants size m) (accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A))) m (fun h =>
+    read h (gpr m (state A)) size = after (read (mem m) (gpr m (state A)) size)).
 Proof.
   intros A SZ GS H EN; unfold checks in H; apply andb_prop in H as [ST H]; apply andb_prop in ST as [ST TS].
   apply Bool.negb_true_iff in ST; apply Nat.ltb_lt in TS.
@@ -126,4 +122,20 @@ Proof.
            cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
         -- eapply consistent_older; [|exact C]; exact (srun_extends _ _ _ env _ _ _ _ E).
       * rewrite (r_trace _ _ _ _ _ _ _ _ _ REL), <- app_assoc; reflexivity.
+Qed.
+
+(** The kernel for one state: the arguments are the addresses of state and table. *)
+Definition permutes (V : convention) (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> list event, forall m : machine,
+  let state := gpr m (argument (abi_of V) 0) in let table := gpr m (argument (abi_of V) 1) in
+  let buffers := [(true, (state, 128)); (false, (table, 1152))] in
+  called V code buffers m -> read (mem m) table 1152 = round_constants ->
+  ends V code buffers (accesses (pc m) (pointer V m) state table) m (fun h =>
+    read h state 128 = permute (read (mem m) state 128)).
+
+Theorem permutes_state (V : convention) {P : proper V} code :
+  checks (abi_of V) code round_constants 128 one = true -> ends_in_return (abi_of V) code -> permutes V code.
+Proof.
+  intros CH EN; pose proof (permute_sound V code round_constants 128 one permute ltac:(lia) one_sound CH EN) as H.
+  unfold buffers in H; rewrite table_length in H; exact H.
 Qed.

@@ -3,7 +3,7 @@
     A kernel's own file gives its bytes and where it keeps things, and evaluates [checks]. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic Checker Segment Call Loop BlockKernels
+From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic Checker Segment Call Loop KernelCall BlockKernels
   ChaChaRows ChaChaKernels NHBytes.
 From Veriplex Require ChaCha NH.
 Import ListNotations.
@@ -260,6 +260,7 @@ Proof. destruct n; cbn [extent_of key_size]; lia. Qed.
 
 Section Kernels.
 Variable V : convention.
+Context {PROPER : proper V}.
 Let A := abi_of V.
 Notation a := (argument A).
 Variables (code : list byte) (head : Z) (turned : bool) (uses : list (nat * nat)) (in_one key_of_one : nat)
@@ -270,25 +271,15 @@ Definition kernel_of : kernel :=
   let number i := ((a i, (Some (a i), 0)), (Some (a i), 0)) in
   Kernel code head (a 0) (filling (16 * length uses)) [] []
     [Stream (a 1) false in_one in_one; Stream (a 2) false key_of_one in_one] (a 3)
-    [(a 1, Z.of_nat in_one); (a 2, Z.of_nat in_one); (a 3, -1)]
+    [(a 3, -1); (a 1, Z.of_nat in_one); (a 2, Z.of_nat in_one)]
     [argument 0%nat; argument 1%nat; argument 2%nat; argument 3%nat] [number 0%nat; number 1%nat; number 2%nat;
       number 3%nat]
     words_in [] [] [].
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FOUR : (4 <= length (arguments A))%nat.
 Hypothesis CHECKS : checks A kernel_of (adding turned uses) = true.
 Hypothesis ENDS : ends_in_return A code.
 
 Notation size := (16 * length uses)%nat.
-
-(** What holds when a kernel returns: about its accesses and the sums. *)
-Definition ends (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine) (result : list byte) : Prop :=
-  Forall (touches (snd (code_part code m)) (beside V m ++ buffers) buffers) accesses /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
-    read (mem m') (gpr m (a 0)) size = result /\
-    same_outside buffers (mem m) (mem m') /\
-    trace m' = accesses ++ trace m.
 
 Definition adds_all (spec : memory -> Z -> Z -> Z -> nat -> list byte) : Prop :=
   exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -297,53 +288,20 @@ Definition adds_all (spec : memory -> Z -> Z -> Z -> nat -> list byte) : Prop :=
     (false, (key, extent_of in_one key_of_one n))] in
   called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
   gpr m (a 3) = Z.of_nat n ->
-  ends buffers (accesses (pc m) (pointer V m) sums input key n) m (spec (mem m) sums input key n).
+  ends V code buffers (accesses (pc m) (pointer V m) sums input key n) m (fun h => read h sums size = spec (mem m) sums input key n).
 
 Theorem adds_on_bytes : adds_all (after turned uses in_one key_of_one).
 Proof.
-  exists (fun at_ p s i k n => last_accesses V p (at_ + last_at A code) ++
-    accesses A kernel_of (adding turned uses) at_ (value_of (arguments A) [s; i; k; Z.of_nat n]) n).
+  exists (fun at_ p s i k n => all_accesses V kernel_of (adding turned uses) at_ p (value_of (arguments A) [s; i; k; Z.of_nat n]) n).
   intros m n s i k bs CALL REGS _ COUNT.
   set (arg := value_of (arguments A) [s; i; k; Z.of_nat n]).
-  assert (V0 : arg (a 0) = s) by (apply (value_at (arguments A) [s; i; k; Z.of_nat n] 0 DISTINCT); cbn [length]; lia).
-  assert (V1 : arg (a 1) = i) by (apply (value_at (arguments A) [s; i; k; Z.of_nat n] 1 DISTINCT); cbn [length]; lia).
-  assert (V2 : arg (a 2) = k) by (apply (value_at (arguments A) [s; i; k; Z.of_nat n] 2 DISTINCT); cbn [length]; lia).
-  assert (V3 : arg (a 3) = Z.of_nat n) by (apply (value_at (arguments A) [s; i; k; Z.of_nat n] 3 DISTINCT);
-    cbn [length]; lia).
+  assert (GET : forall j, (j < 4)%nat -> arg (a j) = nth j [s; i; k; Z.of_nat n] 0)
+    by (intros j L; apply (argument_value V [s; i; k; Z.of_nat n] j); cbn [length]; lia).
+  pose proof (GET 0%nat ltac:(lia)) as V0; pose proof (GET 1%nat ltac:(lia)) as V1.
+  pose proof (GET 2%nat ltac:(lia)) as V2; cbn [nth] in V0, V1, V2.
   assert (BS : buffers kernel_of arg n = bs).
   { unfold buffers, fixed, buffer_of, kernel_of, filling; cbn [state arranged room tables given streams map app fst snd
       begins written]; rewrite V0, V1, V2; reflexivity. }
-  assert (NE : forall x y, (x < 4)%nat -> (y < 4)%nat -> x <> y -> a x <> a y).
-  { intros x y LX LY N E; apply N; apply (proj1 (NoDup_nth (arguments A) 0%nat) DISTINCT); lia || exact E. }
-  assert (IN : forall x v, (x < 4)%nat -> arg (a x) = v -> gpr m (a x) = v ->
-    gpr m (a x) = number_is arg (Some (a x), 0)).
-  { intros x v _ E G; cbn [number_is]; rewrite Z.add_0_r, E, <- G, wrap_small by apply REGS; reflexivity. }
-  assert (CT : arg (count kernel_of) = - change kernel_of (count kernel_of) * Z.of_nat n).
-  { cbn [kernel_of count]; rewrite V3; unfold change; cbn [kernel_of changes find fst snd].
-    rewrite (proj2 (Nat.eqb_neq (a 1) (a 3)) (NE 1%nat 3%nat ltac:(lia) ltac:(lia) ltac:(lia))).
-    rewrite (proj2 (Nat.eqb_neq (a 2) (a 3)) (NE 2%nat 3%nat ltac:(lia) ltac:(lia) ltac:(lia))).
-    rewrite Nat.eqb_refl; cbn [snd]; lia. }
-  destruct (loop_sound A kernel_of (adding turned uses) CHECKS (pc m) arg m n (beside V m) eq_refl)
-    as (AL & LEN & j & m1 & R & AT & ST & _ & FR & TR).
-  { cbn [kernel_of arguments_in].
-    constructor; [exact (IN 0%nat s ltac:(lia) V0 eq_refl)|]; constructor; [exact (IN 1%nat i ltac:(lia) V1 eq_refl)|].
-    constructor; [exact (IN 2%nat k ltac:(lia) V2 eq_refl)|]; constructor;
-      [exact (IN 3%nat _ ltac:(lia) V3 COUNT)|constructor]. }
-  { cbn [kernel_of numbers_in]; repeat constructor. }
-  { rewrite BS; exact (called_valid V _ _ _ CALL). }
-  { constructor. }
-  { constructor. }
-  { constructor. }
-  { exact CT. }
-  { cbn [kernel_of count]; rewrite V3, <- COUNT; apply REGS. }
-  { exact ENDS. }
-  rewrite BS in AL.
-  assert (SO : same_outside bs (mem m) (mem m1)).
-  { rewrite <- BS; eapply (same_outside_of A kernel_of (adding turned uses) CHECKS); eassumption. }
-  destruct (return_step V _ _ _ _ ENDS CALL AT SO) as (m2 & S2 & RT & ME & TR2).
-  split; [apply Forall_app; split; [exact (last_touches V _ _ _ ENDS CALL)|exact AL]|].
-  exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
-  split; [exact RT|]; rewrite ME; split; [|split; [exact SO|rewrite TR2, TR, <- app_assoc; reflexivity]].
   assert (CA : forall l, carried_after kernel_of (adding turned uses) arg m l =
     fold_left (fun x j => add_all turned uses 0 x (in_at in_one (mem m) i j) (key_at in_one key_of_one (mem m) k j))
       (seq 0 l) (read (mem m) s size)).
@@ -358,8 +316,10 @@ Proof.
       pose proof (B_stream A kernel_of (adding turned uses) CHECKS arg l (Stream (a 2) false key_of_one in_one)
         (or_intror (or_introl eq_refl))) as B2.
       cbn [begins stride] in B1, B2; rewrite B1, B2, V1, V2; reflexivity. }
+  plainly (plain_call V kernel_of (adding turned uses) CHECKS ENDS [s; i; k; Z.of_nat n] 3) BS COUNT; [constructor|].
+  intros h D; change (done kernel_of (adding turned uses) arg m n h) in D; destruct D as (LEN & ST & _).
   rewrite (state_filling kernel_of arg size) in ST by reflexivity; cbn [kernel_of state] in ST; rewrite V0 in ST.
-  fold s; rewrite ST; unfold after; rewrite <- CA; specialize (LEN n (le_n n)); apply firstn_all2.
+  rewrite ST; unfold after; rewrite <- CA; apply firstn_all2.
   rewrite LEN; cbn [kernel_of arranged filling carried state_size]; lia.
 Qed.
 
@@ -455,3 +415,54 @@ Proof.
     [symmetry; exact (decoded 16 (x n) L S)|].
   unfold sum_bytes; cbn [seq map flat_map Nat.mul Nat.add]; rewrite <- !app_assoc; reflexivity.
 Qed.
+
+(** ** The theorems *)
+
+Section Theorems.
+Variable V : convention.
+Context {PROPER : proper V}.
+Notation a := (argument (abi_of V)).
+
+(** The products of n units are added to the sums of four passes. *)
+Definition adds_units (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let in_out := gpr m (a 0) in let input := gpr m (a 1) in let key := gpr m (a 2) in
+  let buffers := [(true, (in_out, 64)); (false, (input, 16 * Z.of_nat n)); (false, (key, key_size 16 n))] in
+  called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  gpr m (a 3) = Z.of_nat n ->
+  ends V code buffers (accesses (pc m) (pointer V m) in_out input key n) m (fun h =>
+    read h in_out 64 =
+    sum_bytes (NH.add_units (sums (mem m) in_out 4) (units (mem m) input n) (units (mem m) key (n + 3)))).
+
+(** Those of n groups, to the sums of four passes and four lanes. *)
+Definition adds_groups (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let in_out := gpr m (a 0) in let input := gpr m (a 1) in let key := gpr m (a 2) in
+  let buffers := [(true, (in_out, 256)); (false, (input, 64 * Z.of_nat n)); (false, (key, key_size 64 n))] in
+  called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  gpr m (a 3) = Z.of_nat n ->
+  ends V code buffers (accesses (pc m) (pointer V m) in_out input key n) m (fun h =>
+    read h in_out 256 =
+    flat_map sum_bytes (NH.add_groups (lane_sums (mem m) in_out) (unit_groups (mem m) input n)
+      (map turn_unit (units (mem m) key (4 * n + 3))))).
+
+Opaque NH.add_units NH.add_groups read.
+
+Theorem units_sound code head words :
+  checks (abi_of V) (kernel_of V code head of_unit 16 64 words) (adding false of_unit) = true ->
+  ends_in_return (abi_of V) code -> adds_units code.
+Proof.
+  intros CH EN; destruct (adds_all_as V code head false of_unit 16 64 words CH EN units_added after_units) as (accesses & H).
+  exists accesses; intros m n; specialize (H m n); cbv zeta in *.
+  destruct (extents 16 n) as [E1 E2]; cbn [Nat.add] in E2; rewrite E1, E2 in H; exact H.
+Qed.
+
+Theorem groups_sound code head words :
+  checks (abi_of V) (kernel_of V code head of_group 64 112 words) (adding true of_group) = true ->
+  ends_in_return (abi_of V) code -> adds_groups code.
+Proof.
+  intros CH EN; destruct (adds_all_as V code head true of_group 64 112 words CH EN groups_added after_groups) as (accesses & H).
+  exists accesses; intros m n; specialize (H m n); cbv zeta in *.
+  destruct (extents 64 n) as [E1 E2]; cbn [Nat.add] in E2; rewrite E1, E2 in H; exact H.
+Qed.
+End Theorems.

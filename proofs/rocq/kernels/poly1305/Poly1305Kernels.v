@@ -5,7 +5,7 @@
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Call Loop ChaChaRows LanePrograms Poly1305Rows.
-From Veriplex Require Words64 Poly1305 Poly1305Limbs Poly1305Pairs.
+From Veriplex Require Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Pairs.
 Import ListNotations.
 
 (** ** The arithmetic, as a program *)
@@ -150,11 +150,6 @@ Proof.
   unfold string_results; generalize (on_words pair_program); intros f L; each_lane l.
 Qed.
 
-Lemma add_lanes_each {T} (f g h j k : T -> list Z) l :
-  Poly1305Pairs.add_lane_pairs (map f l) (map g l) (map h l) (map j l) (map k l) =
-  map (fun x => Poly1305Limbs.add_pair (f x) (g x) (h x) (j x) (k x)) l.
-Proof. induction l as [|x l IH]; cbn [map Poly1305Pairs.add_lane_pairs]; [reflexivity|]; rewrite IH; reflexivity. Qed.
-
 Lemma pairs_are_added s u b : length b = 128%nat -> small 256 b ->
   lanes_of_words 5 4 (string_results pair_program pair_inputs pair_outputs [s; u; words_of b]) =
   Poly1305Pairs.add_group_of_pairs (lanes_of_words 9 8 u) (lanes_of_words 5 4 s) b.
@@ -164,21 +159,15 @@ Proof.
   { unfold Poly1305.lane_pairs; apply map_ext_in; intros i I; apply block_is; [exact SB|].
     cbn [In] in I; rewrite LB; intuition lia. }
   unfold Poly1305Pairs.add_group_of_pairs; rewrite LP; clear LP.
-  transitivity (Poly1305Pairs.add_lane_pairs
+  transitivity (Poly1305Lanes.add_lanes Poly1305Limbs.add_pair
     (map (fun l => map (fun i => nth (4 * i + l) s 0) (seq 0 5)) (seq 0 4))
     (map (fun l => map (fun k => nth (8 * k + l) u 0) (seq 0 9)) (seq 0 4))
     (map (fun l => map (fun k => nth (8 * k + (4 + l)) u 0) (seq 0 9)) (seq 0 4))
     (map (fun l => two (words_of b) (nth l first_block 0%nat)) (seq 0 4))
     (map (fun l => two (words_of b) (4 + nth l first_block 0)%nat) (seq 0 4))); [|reflexivity].
-  rewrite add_lanes_each; unfold lanes_of_words; apply map_ext_in; intros l J; apply in_seq in J.
+  rewrite Poly1305Lanes.add_lanes_each; unfold lanes_of_words; apply map_ext_in; intros l J; apply in_seq in J.
   rewrite results_of_lane, words_of_lane by lia; apply pair_program_is; rewrite ?map_length; reflexivity.
 Qed.
-
-Definition adding_pairs : operation := adding pair_program pair_inputs pair_outputs 5 4.
-
-(** Where a kernel for pairs keeps things, from its bytes on. *)
-Definition pair_kernel (V : convention) : list byte -> Z -> list (nat * list nat) -> list (nat * list byte) ->
-    list (nat * list (nat * nat)) -> kernel := kernel_of V 5 4 9 8 128.
 
 Lemma pair_shape : LanePrograms.shape_ok pair_program pair_inputs pair_outputs [160; 576; 128]%nat = true.
 Proof. vm_compute; reflexivity. Qed.

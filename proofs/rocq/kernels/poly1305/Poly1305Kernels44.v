@@ -5,7 +5,7 @@
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic Call Loop ChaChaRows LanePrograms Poly1305Rows.
-From Veriplex Require Words64 Poly1305 Poly1305Limbs Poly1305Lanes44.
+From Veriplex Require Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44.
 Import ListNotations.
 
 (** ** The arithmetic, as a program *)
@@ -121,11 +121,6 @@ Lemma results_of_lane ws l : l < 8 ->
   map (fun i => nth i (on_words two_program (words_taken ws (l mod 2) (nth (l / 2) all_inputs []))) 0%Z) two_results.
 Proof. intro L; unfold string_results; generalize (on_words two_program) as f; intro f; each_lane l. Qed.
 
-Lemma add_lanes_each {T} (f g h j k : T -> list Z) l :
-  Poly1305Lanes44.add_lanes (map f l) (map g l) (map h l) (map j l) (map k l) =
-  map (fun x => Poly1305Limbs.add_two_blocks (f x) (g x) (h x) (j x) (k x)) l.
-Proof. induction l as [|x l IH]; cbn [map Poly1305Lanes44.add_lanes]; [reflexivity|]; rewrite IH; reflexivity. Qed.
-
 Lemma two_are_added s u b : length b = 256 -> small 256 b ->
   lanes_of_words 3 8 (string_results two_program all_inputs all_outputs [s; u; words_of b]) =
   Poly1305Lanes44.add_group44 (lanes_of_words 5 16 u) (lanes_of_words 3 8 s) b.
@@ -135,13 +130,13 @@ Proof.
   { unfold Poly1305.lane_blocks44; change (first_block ++ _) with [0; 4; 1; 5; 2; 6; 3; 7; 8; 12; 9; 13; 10; 14; 11; 15].
     apply map_ext_in; intros i I; apply block_is; [exact SB|]; cbn [In] in I; rewrite LB; intuition lia. }
   unfold Poly1305Lanes44.add_group44; rewrite BL; clear BL.
-  transitivity (Poly1305Lanes44.add_lanes
+  transitivity (Poly1305Lanes.add_lanes Poly1305Limbs.add_two_blocks
     (map (fun l => map (fun i => nth (8 * i + l) s 0%Z) (seq 0 3)) (seq 0 8))
     (map (fun l => map (fun i => nth (16 * i + l) u 0%Z) (seq 0 5)) (seq 0 8))
     (map (fun l => map (fun i => nth (16 * i + (8 + l)) u 0%Z) (seq 0 5)) (seq 0 8))
     (map (fun l => two (words_of b) (nth l first_block 0)) (seq 0 8))
     (map (fun l => two (words_of b) (8 + nth l first_block 0)) (seq 0 8))); [|reflexivity].
-  rewrite add_lanes_each; unfold lanes_of_words at 1; apply map_ext_in; intros l J; apply in_seq in J.
+  rewrite Poly1305Lanes.add_lanes_each; unfold lanes_of_words at 1; apply map_ext_in; intros l J; apply in_seq in J.
   rewrite results_of_lane, words_of_lane by lia; apply two_program_is; rewrite ?map_length; reflexivity.
 Qed.
 

@@ -44,6 +44,21 @@ Proof. unfold limbs_number. cbn [fold_right]. ring. Qed.
 Lemma congruent_mod x y : congruent x y -> x mod prime = y mod prime.
 Proof. intros [k ->]. rewrite (Z.mul_comm prime k). apply Z_mod_plus_full. Qed.
 
+Lemma same x : congruent x x.
+Proof. exists 0. ring. Qed.
+
+Lemma congruent_trans x y z : congruent x y -> congruent y z -> congruent x z.
+Proof. intros [j ->] [k ->]. exists (k + j). ring. Qed.
+
+Lemma congruent_sym x y : congruent x y -> congruent y x.
+Proof. intros [k ->]. exists (- k). ring. Qed.
+
+Lemma congruent_plus x x' y y' : congruent x x' -> congruent y y' -> congruent (x + y) (x' + y').
+Proof. intros [j ->] [k ->]. exists (j + k). ring. Qed.
+
+Lemma congruent_times x y z : congruent x y -> congruent (x * z) (y * z).
+Proof. intros [k ->]. exists (k * z). ring. Qed.
+
 (* -- The specification's numbers ---------------------------------------------------------------------------------- *)
 
 Lemma le_number_bounds bytes : Forall (fun b => (b < 256)%N) bytes ->
@@ -306,6 +321,9 @@ Proof. pose proof (Z.mod_pos_bound x prime eq_refl). unfold prime in *. lia. Qed
 Lemma mod_prime x : x mod prime = x - prime * (x / prime).
 Proof. apply Z.mod_eq. unfold prime. lia. Qed.
 
+Lemma congruent_mod_prime x : congruent (x mod prime) x.
+Proof. rewrite mod_prime. exists (- (x / prime)). ring. Qed.
+
 (* One group of the loop. *)
 Lemma loop_group r sums group : fits sums -> whole group ->
   fits (add_group (same_multipliers r) sums group) /\
@@ -432,26 +450,176 @@ Proof.
   intros Hg. rewrite group_blocks by assumption. unfold horner. cbn [fold_left]. f_equal. unfold group_number. ring.
 Qed.
 
+(* Two calls of a kernel, for any limbs, lanes and groups of blocks. *)
+Section Calls.
+Variables (fits_ : list (list Z) -> Prop) (whole_ : list byte -> Prop).
+Variables (add : list (list Z) -> list (list Z) -> list byte -> list (list Z)) (same_ last_ : Z -> list (list Z)).
+Variables (n : Z) (worth_ : Z -> list (list Z) -> Z) (contributed : Z -> list byte -> Z) (total_ value : list (list Z) -> Z).
+
+Hypothesis LOOP : forall r sums group, fits_ sums -> whole_ group -> fits_ (add (same_ r) sums group) /\
+  congruent (worth_ r (add (same_ r) sums group)) (r ^ n * (worth_ r sums + contributed r group)).
+Hypothesis LAST : forall r sums group, fits_ sums -> whole_ group -> fits_ (add (last_ r) sums group) /\
+  congruent (total_ (add (last_ r) sums group)) (worth_ r sums + contributed r group).
+Hypothesis HORNER : forall r h group message, whole_ group ->
+  horner r h (blocks (group ++ message)) = horner r (r ^ n * h + contributed r group) (blocks message).
+Hypothesis VALUE : forall sums, fits_ sums -> value sums = total_ sums mod prime.
+
 (* The loop: for every number of groups. *)
-Lemma loop_groups r : forall groups sums h, fits sums -> Forall whole groups -> congruent (worth r sums) (r ^ 4 * h) ->
-  fits (fold_left (add_group (same_multipliers r)) groups sums) /\
-  exists h', congruent (worth r (fold_left (add_group (same_multipliers r)) groups sums)) (r ^ 4 * h') /\
+Lemma loop_of_calls r : forall groups sums h, fits_ sums -> Forall whole_ groups -> congruent (worth_ r sums) (r ^ n * h) ->
+  fits_ (fold_left (add (same_ r)) groups sums) /\
+  exists h', congruent (worth_ r (fold_left (add (same_ r)) groups sums)) (r ^ n * h') /\
     forall message, horner r h (blocks (concat groups ++ message)) = horner r h' (blocks message).
 Proof.
   induction groups as [|group groups IH]; intros sums h Hs Hg [k Hw].
   - split; [exact Hs|]. exists h. split; [exists k; exact Hw|reflexivity].
   - inversion Hg as [|? ? Hgroup Hgroups]; subst.
-    destruct (loop_group r sums group Hs Hgroup) as [Hs1 [k1 Hw1]].
-    assert (Hw2 : congruent (worth r (add_group (same_multipliers r) sums group))
-                    (r ^ 4 * (r ^ 4 * h + group_number r group))).
-    { exists (k1 + r ^ 4 * k). rewrite Hw1, Hw. ring. }
+    destruct (LOOP r sums group Hs Hgroup) as [Hs1 [k1 Hw1]].
+    assert (Hw2 : congruent (worth_ r (add (same_ r) sums group)) (r ^ n * (r ^ n * h + contributed r group))).
+    { exists (k1 + r ^ n * k). rewrite Hw1, Hw. ring. }
     destruct (IH _ _ Hs1 Hgroups Hw2) as [Hs' (h' & Hw' & Hh')]. cbn [fold_left]. split; [exact Hs'|].
     exists h'. split; [exact Hw'|]. intros message. cbn [concat].
-    rewrite <- app_assoc, horner_group by assumption. apply Hh'.
+    rewrite <- app_assoc, HORNER by assumption. apply Hh'.
 Qed.
+
+Lemma calls_are_the_polynomial r sums h groups last_group : fits_ sums -> congruent (worth_ (clamp r) sums) (clamp r ^ n * h) ->
+  Forall whole_ groups -> whole_ last_group -> last_group <> [] ->
+  value (add (last_ (clamp r)) (fold_left (add (same_ (clamp r))) groups sums) last_group) =
+  fold_left (add_block r) (blocks (concat groups ++ last_group)) h.
+Proof.
+  set (x := clamp r). intros Hs Hw Hgroups Hlast Hsome.
+  destruct (loop_of_calls x groups sums h Hs Hgroups Hw) as [Hs1 (h1 & [k1 Hw1] & Hh1)].
+  destruct (LAST x _ last_group Hs1 Hlast) as [Hs2 [k2 Hw2]]. rewrite VALUE by exact Hs2.
+  (* The specification reduces after every block, and there is one. *)
+  assert (Hany : concat groups ++ last_group <> []) by (intros H0; apply app_eq_nil in H0 as [_ ->]; now apply Hsome).
+  destruct (blocks_of_some _ Hany) as (first & rest & Hblocks).
+  assert (Hmod : fold_left (add_block r) (blocks (concat groups ++ last_group)) h mod prime =
+                 fold_left (add_block r) (blocks (concat groups ++ last_group)) h)
+    by (rewrite Hblocks; apply fold_reduced).
+  rewrite <- Hmod. symmetry. apply congruent_mod.
+  destruct (horner_mod r (blocks (concat groups ++ last_group)) _ _ (same h)) as [k4 Hw4].
+  assert (Hend : horner x h1 (blocks last_group) = x ^ n * h1 + contributed x last_group).
+  { rewrite <- (app_nil_r last_group) at 1. rewrite HORNER by assumption. reflexivity. }
+  rewrite Hw4. fold x. rewrite Hh1, Hend, Hw2, Hw1. exists (k4 - k1 - k2). ring.
+Qed.
+End Calls.
+
+(* -- Two blocks in each lane --------------------------------------------------------------------------------------- *)
+
+(* Each lane with its sum, its two multipliers and its two blocks. *)
+Fixpoint add_lanes (one : list Z -> list Z -> list Z -> list Z -> list Z -> list Z) (sums rs ts bs cs : list (list Z)) :
+    list (list Z) :=
+  match sums, rs, ts, bs, cs with
+  | h :: sums, r :: rs, t :: ts, b :: bs, c :: cs => one h r t b c :: add_lanes one sums rs ts bs cs
+  | _, _, _, _, _ => []
+  end.
+
+Lemma add_lanes_each {T} one (f g h j k : T -> list Z) l :
+  add_lanes one (map f l) (map g l) (map h l) (map j l) (map k l) = map (fun x => one (f x) (g x) (h x) (j x) (k x)) l.
+Proof. induction l as [|x l IH]; cbn [map add_lanes]; [reflexivity|]. rewrite IH. reflexivity. Qed.
+
+Definition full (block : list byte) : Prop := length block = 16%nat /\ Forall (fun b => (b < 256)%N) block.
+
+Lemma block_at_full n i group : (i < n)%nat -> length group = (16 * n)%nat /\ Forall (fun b => (b < 256)%N) group ->
+  full (block_at i group).
+Proof.
+  intros Hi [L F]. unfold block_at, full. split.
+  - rewrite firstn_length, skipn_length. lia.
+  - rewrite <- (firstn_skipn (16 * i) group) in F. apply Forall_app in F as [_ F].
+    rewrite <- (firstn_skipn 16 (skipn (16 * i) group)) in F. now apply Forall_app in F as [F _].
+Qed.
+
+Section Two.
+Variables (number : list Z -> Z) (fit : list Z -> Prop) (one : list Z -> list Z -> list Z -> list Z -> list Z -> list Z)
+  (multiplier_ : Z -> list Z).
+Variable k : Z.   (* the exponents of the second blocks are so much less than those of the first *)
+Hypothesis POSITIVE : 0 < k.
+Hypothesis ONE : forall h x y block other, fit h -> 0 <= x < 2 ^ 130 -> 0 <= y < 2 ^ 130 ->
+  length block = 16%nat -> Forall (fun b => (b < 256)%N) block ->
+  length other = 16%nat -> Forall (fun b => (b < 256)%N) other ->
+  fit (one h (multiplier_ x) (multiplier_ y) (words block) (words other)) /\
+  congruent ((number h + block_number block) * x + block_number other * y)
+    (number (one h (multiplier_ x) (multiplier_ y) (words block) (words other))).
+
+Definition power_ (r e : Z) : list Z := multiplier_ (r ^ e mod prime).
+
+(* What sums are worth with such exponents, and the contribution of two blocks in each lane. *)
+Fixpoint worth_of (r : Z) (es : list Z) (sums : list (list Z)) : Z :=
+  match es, sums with
+  | e :: es, h :: sums => number h * r ^ e + worth_of r es sums
+  | _, _ => 0
+  end.
+
+Fixpoint contribution (r : Z) (es : list Z) (bs cs : list (list byte)) : Z :=
+  match es, bs, cs with
+  | e :: es, b :: bs, c :: cs => block_number b * r ^ e + block_number c * r ^ (e - k) + contribution r es bs cs
+  | _, _, _ => 0
+  end.
+
+Definition total_of (sums : list (list Z)) : Z := fold_right (fun h rest => number h + rest) 0 sums.
+
+(* One lane, with the powers of these exponents. *)
+Lemma one_lane r e d h b c : fit h -> full b -> full c ->
+  let out := one h (power_ r e) (power_ r d) (words b) (words c) in
+  fit out /\ congruent (number out) ((number h + block_number b) * r ^ e + block_number c * r ^ d).
+Proof.
+  intros Hh [Lb Fb] [Lc Fc] out.
+  destruct (ONE h (r ^ e mod prime) (r ^ d mod prime) b c) as [B C]; try assumption; try apply prime_range.
+  split; [exact B|]. apply congruent_sym in C. eapply congruent_trans; [exact C|].
+  apply congruent_plus; rewrite !(Z.mul_comm _ (_ mod _)), !(Z.mul_comm _ (r ^ _)); apply congruent_times, congruent_mod_prime.
+Qed.
+
+(* One group of the loop, for lanes in any number. *)
+Lemma loop_lanes r : forall es sums bs cs, Forall (fun e => k <= e) es -> length sums = length es ->
+  length bs = length es -> length cs = length es -> Forall fit sums -> Forall full bs -> Forall full cs ->
+  let out := add_lanes one sums (map (fun _ => power_ r (2 * k)) es) (map (fun _ => power_ r k) es) (map words bs) (map words cs) in
+  length out = length es /\ Forall fit out /\
+  congruent (worth_of r es out) (r ^ (2 * k) * (worth_of r es sums + contribution r es bs cs)).
+Proof.
+  induction es as [|e es IH]; intros [|h sums] [|b bs] [|c cs] He Ls Lb Lc Hs Hb Hc; try discriminate.
+  - repeat split; [constructor|]. exists 0. cbn [worth_of contribution add_lanes map]. ring.
+  - inversion_clear He. inversion_clear Hs. inversion_clear Hb. inversion_clear Hc. cbn [length] in *.
+    destruct (IH sums bs cs) as (L & B & C); try assumption; try lia.
+    destruct (one_lane r (2 * k) k h b c) as [B1 C1]; try assumption.
+    cbn [map add_lanes worth_of contribution length] in *. cbv zeta in *.
+    split; [f_equal; exact L|]. split; [apply Forall_cons; assumption|].
+    set (out1 := one h (power_ r (2 * k)) (power_ r k) (words b) (words c)) in *.
+    pose proof (congruent_plus _ _ _ _ (congruent_times _ _ (r ^ e) C1) C) as C4.
+    assert (E : r ^ k * r ^ e = r ^ (2 * k) * r ^ (e - k)) by (rewrite <- !Z.pow_add_r by lia; f_equal; lia).
+    eapply congruent_trans; [exact C4|]. exists 0.
+    set (r2 := r ^ (2 * k)) in *. set (re := r ^ e) in *. set (rd := r ^ (e - k)) in *. set (r1 := r ^ k) in *.
+    replace (((number h + block_number b) * r2 + block_number c * r1) * re)
+      with ((number h + block_number b) * r2 * re + block_number c * (r1 * re)) by ring.
+    rewrite E. ring.
+Qed.
+
+(* The last group, and the sum of the lanes. *)
+Lemma last_lanes r : forall es sums bs cs, length sums = length es ->
+  length bs = length es -> length cs = length es -> Forall fit sums -> Forall full bs -> Forall full cs ->
+  let out := add_lanes one sums (map (power_ r) es) (map (fun e => power_ r (e - k)) es) (map words bs) (map words cs) in
+  length out = length es /\ Forall fit out /\ congruent (total_of out) (worth_of r es sums + contribution r es bs cs).
+Proof.
+  induction es as [|e es IH]; intros [|h sums] [|b bs] [|c cs] Ls Lb Lc Hs Hb Hc; try discriminate.
+  - repeat split; [constructor|]. exists 0. cbn [total_of fold_right worth_of contribution add_lanes map]. ring.
+  - inversion_clear Hs. inversion_clear Hb. inversion_clear Hc. cbn [length] in *.
+    destruct (IH sums bs cs) as (L & B & C); try assumption; try lia.
+    destruct (one_lane r e (e - k) h b c) as [B1 C1]; try assumption.
+    cbn [map add_lanes worth_of contribution length] in *. cbv zeta in *.
+    split; [f_equal; exact L|]. split; [apply Forall_cons; assumption|].
+    pose proof (congruent_plus _ _ _ _ C1 C) as C4. unfold total_of in *. cbn [fold_right].
+    eapply congruent_trans; [exact C4|]. exists 0. ring.
+Qed.
+End Two.
 
 (* The lanes at the start: a number in the first one. *)
 Definition start (h : list Z) : list (list Z) := [h; [0; 0; 0; 0; 0]; [0; 0; 0; 0; 0]; [0; 0; 0; 0; 0]].
+
+Lemma sums_value sums : fits sums ->
+  limbs_number (reduce_limbs (carry_limbs (sum_lanes sums))) = limbs_number (sum_lanes sums) mod prime.
+Proof.
+  intros Hs. destruct (fits_four _ Hs) as (a & b & c & d & -> & _).
+  destruct (sum_lanes_number _ _ _ _ Hs) as [Bs _]. destruct (carry_limbs_number _ Bs) as [Hc C].
+  rewrite reduce_limbs_number by assumption. symmetry. now apply congruent_mod.
+Qed.
 
 (* Two calls of a kernel, for every number of groups; the sum of the lanes; its reduction. The result is the value of
    the polynomial from h on. *)
@@ -460,35 +628,15 @@ Theorem lanes_are_the_polynomial : forall r h groups last_group,
   limbs_number (reduce_limbs (carry_limbs (sum_lanes (two_calls (clamp r) (start h) groups last_group)))) =
   fold_left (add_block r) (blocks (concat groups ++ last_group)) (limbs_number h).
 Proof.
-  intros r h groups last_group Hh Hgroups Hlast. set (x := clamp r).
+  intros r h groups last_group Hh Hgroups Hlast.
   assert (Hzero : below (2 ^ 27) [0; 0; 0; 0; 0]) by (apply five_below; lia).
-  assert (Hs : fits (start h)) by (unfold start; now apply four_fit).
-  assert (Hw : congruent (worth x (start h)) (x ^ 4 * limbs_number h)).
-  { exists 0. unfold worth, start. cbn [map]. rewrite five_number. ring. }
-  destruct (loop_groups x groups (start h) (limbs_number h) Hs Hgroups Hw) as [Hs1 (h1 & [k1 Hw1] & Hh1)].
-  destruct (last_group_number x _ last_group Hs1 Hlast) as [Hs2 [k2 Hw2]].
-  change (add_group (last_multipliers x) (fold_left (add_group (same_multipliers x)) groups (start h)) last_group)
-    with (two_calls x (start h) groups last_group) in Hs2, Hw2.
-  rewrite Hw1 in Hw2.
-  destruct (fits_four _ Hs2) as (a & b & c & d & E & _). rewrite E in Hs2, Hw2 |- *.
-  destruct (sum_lanes_number _ _ _ _ Hs2) as [Bs _]. destruct (carry_limbs_number _ Bs) as [Hc [k3 Hw3]].
-  rewrite reduce_limbs_number by assumption. rewrite Hw2 in Hw3.
-  (* The specification reduces after every block, and there is one. *)
-  assert (Hany : concat groups ++ last_group <> []).
-  { intros H0. apply app_eq_nil in H0 as [_ ->]. now destruct Hlast. }
-  destruct (blocks_of_some _ Hany) as (first & rest & Hsome).
-  assert (Hmod : fold_left (add_block r) (blocks (concat groups ++ last_group)) (limbs_number h) mod prime =
-                 fold_left (add_block r) (blocks (concat groups ++ last_group)) (limbs_number h))
-    by (rewrite Hsome; apply fold_reduced).
-  rewrite <- Hmod. symmetry. apply congruent_mod.
-  assert (Hsame : congruent (limbs_number h) (limbs_number h)) by (exists 0; ring).
-  destruct (horner_mod r (blocks (concat groups ++ last_group)) _ _ Hsame) as [k4 Hw4].
-  assert (Hend : horner x h1 (blocks last_group) = x ^ 4 * h1 + group_number x last_group).
-  { rewrite <- (app_nil_r last_group) at 1. rewrite horner_group by assumption. reflexivity. }
-  rewrite Hw4. fold x. rewrite Hh1, Hend.
-  assert (Hcarry : limbs_number (carry_limbs (sum_lanes [a; b; c; d])) =
-    x ^ 4 * h1 + prime * k1 + group_number x last_group + prime * k2 - prime * k3) by (rewrite Hw3; ring).
-  rewrite Hcarry. exists (k4 - k1 - k2 + k3). ring.
+  apply (calls_are_the_polynomial fits whole add_group same_multipliers last_multipliers 4 worth group_number
+    (fun sums => limbs_number (sum_lanes sums)) (fun sums => limbs_number (reduce_limbs (carry_limbs (sum_lanes sums))))
+    loop_group last_group_number horner_group); try assumption.
+  - exact sums_value.
+  - unfold start. now apply four_fit.
+  - exists 0. unfold worth, start. cbn [map]. rewrite five_number. ring.
+  - intros ->. now destruct Hlast.
 Qed.
 
 (* A message of whole groups: the tag. *)

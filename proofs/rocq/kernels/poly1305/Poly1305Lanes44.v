@@ -29,26 +29,6 @@ Proof. intros. split; [reflexivity|]. repeat (apply Forall_cons; [assumption|]).
 Lemma three_number x0 x1 x2 : limbs_number44 [x0; x1; x2] = x0 + 2 ^ 44 * x1 + 2 ^ 88 * x2.
 Proof. unfold limbs_number44. cbn [fold_right]. ring. Qed.
 
-(* -- Congruence modulo p ------------------------------------------------------------------------------------------ *)
-
-Lemma same x : congruent x x.
-Proof. exists 0. ring. Qed.
-
-Lemma congruent_trans x y z : congruent x y -> congruent y z -> congruent x z.
-Proof. intros [j ->] [k ->]. exists (k + j). ring. Qed.
-
-Lemma congruent_sym x y : congruent x y -> congruent y x.
-Proof. intros [k ->]. exists (- k). ring. Qed.
-
-Lemma congruent_plus x x' y y' : congruent x x' -> congruent y y' -> congruent (x + y) (x' + y').
-Proof. intros [j ->] [k ->]. exists (j + k). ring. Qed.
-
-Lemma congruent_times x y z : congruent x y -> congruent (x * z) (y * z).
-Proof. intros [k ->]. exists (k * z). ring. Qed.
-
-Lemma congruent_mod_prime x : congruent (x mod prime) x.
-Proof. rewrite mod_prime. exists (- (x / prime)). ring. Qed.
-
 (* -- The specification's numbers ---------------------------------------------------------------------------------- *)
 
 Lemma multiplier44_limbs x : 0 <= x < 2 ^ 130 ->
@@ -142,7 +122,7 @@ Qed.
 (* The lanes of the kernel, between two groups. *)
 Definition fits44 (sums : list (list Z)) : Prop := length sums = 8%nat /\ Forall (below3 (2 ^ 45)) sums.
 
-Definition total (sums : list (list Z)) : Z := fold_right (fun h rest => limbs_number44 h + rest) 0 sums.
+Notation total := (total_of limbs_number44).
 
 Lemma sum_lanes44_number sums : fits44 sums ->
   below3 (2 ^ 48) (sum_lanes44 sums) /\ limbs_number44 (sum_lanes44 sums) = total sums.
@@ -161,7 +141,7 @@ Proof.
   unfold sum_lanes44.
   destruct (four a b c d) as [B1 E1]; try assumption. destruct (four e f g h) as [B2 E2]; try assumption.
   destruct (add_limbs44_number _ _ _ _ B1 B2 ltac:(lia)) as [B3 E3].
-  split; [exact B3|]. rewrite E3, E1, E2. unfold total. cbn [fold_right]. ring.
+  split; [exact B3|]. rewrite E3, E1, E2. unfold total_of. cbn [fold_right]. ring.
 Qed.
 
 (* What is carried is below 2 p. *)
@@ -205,15 +185,8 @@ Qed.
 
 (* -- Eight lanes -------------------------------------------------------------------------------------------------- *)
 
-(* Each lane with its sum, its two multipliers and its two blocks. *)
-Fixpoint add_lanes (sums rs ts bs cs : list (list Z)) : list (list Z) :=
-  match sums, rs, ts, bs, cs with
-  | h :: sums, r :: rs, t :: ts, b :: bs, c :: cs => add_two_blocks h r t b c :: add_lanes sums rs ts bs cs
-  | _, _, _, _, _ => []
-  end.
-
 Definition add_group44 (multipliers sums : list (list Z)) (group : list byte) : list (list Z) :=
-  add_lanes sums (firstn 8 multipliers) (skipn 8 multipliers)
+  add_lanes add_two_blocks sums (firstn 8 multipliers) (skipn 8 multipliers)
     (firstn 8 (lane_blocks44 group)) (skipn 8 (lane_blocks44 group)).
 
 (* The exponents of the blocks that are added to the sums, in the order of the lanes; those of the others are eight less. *)
@@ -234,90 +207,6 @@ Definition two_calls44 (r : Z) (sums : list (list Z)) (groups : list (list byte)
 (* A group is sixteen blocks of 16 bytes. *)
 Definition whole44 (group : list byte) : Prop := length group = 256%nat /\ Forall (fun b => (b < 256)%N) group.
 
-Definition full (block : list byte) : Prop := length block = 16%nat /\ Forall (fun b => (b < 256)%N) block.
-
-Lemma block_at_full i group : (i < 16)%nat -> whole44 group -> full (block_at i group).
-Proof.
-  intros Hi [L F]. unfold block_at, full. split.
-  - rewrite firstn_length, skipn_length. lia.
-  - rewrite <- (firstn_skipn (16 * i) group) in F. apply Forall_app in F as [_ F].
-    rewrite <- (firstn_skipn 16 (skipn (16 * i) group)) in F. now apply Forall_app in F as [F _].
-Qed.
-
-(* What sums are worth with such exponents, and the contribution of two blocks in each lane. *)
-Fixpoint worth44 (r : Z) (es : list Z) (sums : list (list Z)) : Z :=
-  match es, sums with
-  | e :: es, h :: sums => limbs_number44 h * r ^ e + worth44 r es sums
-  | _, _ => 0
-  end.
-
-Fixpoint contribution (r : Z) (es : list Z) (bs cs : list (list byte)) : Z :=
-  match es, bs, cs with
-  | e :: es, b :: bs, c :: cs => block_number b * r ^ e + block_number c * r ^ (e - 8) + contribution r es bs cs
-  | _, _, _ => 0
-  end.
-
-(* One group of the loop, for lanes in any number. *)
-Lemma loop_lanes r : forall es sums bs cs, Forall (fun e => 8 <= e) es -> length sums = length es ->
-  length bs = length es -> length cs = length es -> Forall (below3 (2 ^ 45)) sums -> Forall full bs -> Forall full cs ->
-  let out := add_lanes sums (map (fun _ => power44 r 16) es) (map (fun _ => power44 r 8) es) (map words bs) (map words cs) in
-  length out = length es /\ Forall (below3 (2 ^ 45)) out /\
-  congruent (worth44 r es out) (r ^ 16 * (worth44 r es sums + contribution r es bs cs)).
-Proof.
-  induction es as [|e es IH]; intros [|h sums] [|b bs] [|c cs] He Ls Lb Lc Hs Hb Hc; try discriminate.
-  - repeat split; [constructor|]. exists 0. cbn [worth44 contribution add_lanes map]. ring.
-  - inversion_clear He. inversion_clear Hs. inversion_clear Hb as [|? ? [Lb1 Fb1] ?]. inversion_clear Hc as [|? ? [Lc1 Fc1] ?].
-    cbn [length] in *.
-    destruct (IH sums bs cs) as (L & B & C); try assumption; try lia.
-    destruct (add_two_blocks_number h (r ^ 16 mod prime) (r ^ 8 mod prime) b c) as [B1 C1];
-      try assumption; try apply prime_range.
-    cbn [map add_lanes worth44 contribution length] in *. cbv zeta in *.
-    split; [f_equal; exact L|]. split; [apply Forall_cons; assumption|].
-    fold (power44 r 16) in *. fold (power44 r 8) in *.
-    set (out1 := add_two_blocks h (power44 r 16) (power44 r 8) (words b) (words c)) in *.
-    apply congruent_sym in C1.
-    assert (C2 : congruent ((limbs_number44 h + block_number b) * (r ^ 16 mod prime) + block_number c * (r ^ 8 mod prime))
-                   ((limbs_number44 h + block_number b) * r ^ 16 + block_number c * r ^ 8)).
-    { apply congruent_plus; rewrite !(Z.mul_comm _ (_ mod _)), !(Z.mul_comm _ (r ^ _));
-        apply congruent_times, congruent_mod_prime. }
-    pose proof (congruent_times _ _ (r ^ e) (congruent_trans _ _ _ C1 C2)) as C3.
-    pose proof (congruent_plus _ _ _ _ C3 C) as C4.
-    assert (E : r ^ 8 * r ^ e = r ^ 16 * r ^ (e - 8)) by (rewrite <- !Z.pow_add_r by lia; f_equal; lia).
-    eapply congruent_trans; [exact C4|]. exists 0.
-    set (r16 := r ^ 16) in *. set (re := r ^ e) in *. set (re8 := r ^ (e - 8)) in *. set (r8 := r ^ 8) in *.
-    replace (((limbs_number44 h + block_number b) * r16 + block_number c * r8) * re)
-      with ((limbs_number44 h + block_number b) * r16 * re + block_number c * (r8 * re)) by ring.
-    rewrite E. ring.
-Qed.
-
-(* The last group, and the sum of the lanes. *)
-Lemma last_lanes r : forall es sums bs cs, length sums = length es ->
-  length bs = length es -> length cs = length es -> Forall (below3 (2 ^ 45)) sums -> Forall full bs -> Forall full cs ->
-  let out := add_lanes sums (map (power44 r) es) (map (fun e => power44 r (e - 8)) es) (map words bs) (map words cs) in
-  length out = length es /\ Forall (below3 (2 ^ 45)) out /\
-  congruent (total out) (worth44 r es sums + contribution r es bs cs).
-Proof.
-  induction es as [|e es IH]; intros [|h sums] [|b bs] [|c cs] Ls Lb Lc Hs Hb Hc; try discriminate.
-  - repeat split; [constructor|]. exists 0. cbn [total fold_right worth44 contribution add_lanes map]. ring.
-  - inversion_clear Hs. inversion_clear Hb as [|? ? [Lb1 Fb1] ?]. inversion_clear Hc as [|? ? [Lc1 Fc1] ?].
-    cbn [length] in *.
-    destruct (IH sums bs cs) as (L & B & C); try assumption; try lia.
-    destruct (add_two_blocks_number h (r ^ e mod prime) (r ^ (e - 8) mod prime) b c) as [B1 C1];
-      try assumption; try apply prime_range.
-    cbn [map add_lanes worth44 contribution length] in *. cbv zeta in *.
-    split; [f_equal; exact L|]. split; [apply Forall_cons; assumption|].
-    fold (power44 r e) in *. fold (power44 r (e - 8)) in *.
-    set (out1 := add_two_blocks h (power44 r e) (power44 r (e - 8)) (words b) (words c)) in *.
-    apply congruent_sym in C1.
-    assert (C2 : congruent ((limbs_number44 h + block_number b) * (r ^ e mod prime) + block_number c * (r ^ (e - 8) mod prime))
-                   ((limbs_number44 h + block_number b) * r ^ e + block_number c * r ^ (e - 8))).
-    { apply congruent_plus; rewrite !(Z.mul_comm _ (_ mod _)), !(Z.mul_comm _ (r ^ _));
-        apply congruent_times, congruent_mod_prime. }
-    pose proof (congruent_plus _ _ _ _ (congruent_trans _ _ _ C1 C2) C) as C4.
-    unfold total in *. cbn [fold_right].
-    eapply congruent_trans; [exact C4|]. exists 0. ring.
-Qed.
-
 Definition first_blocks (group : list byte) : list (list byte) :=
   map (fun i => block_at i group) [0; 4; 1; 5; 2; 6; 3; 7]%nat.
 Definition second_blocks (group : list byte) : list (list byte) :=
@@ -326,19 +215,22 @@ Definition second_blocks (group : list byte) : list (list byte) :=
 Lemma blocks_of_lanes group : whole44 group -> Forall full (first_blocks group) /\ Forall full (second_blocks group).
 Proof.
   intros Hg. unfold first_blocks, second_blocks. cbn [map].
-  split; repeat (apply Forall_cons; [apply block_at_full; [lia|assumption]|]); apply Forall_nil.
+  split; repeat (apply Forall_cons; [apply (block_at_full 16); [lia|assumption]|]); apply Forall_nil.
 Qed.
 
+Definition worth44 (r : Z) (sums : list (list Z)) : Z := worth_of limbs_number44 r exponents sums.
+
 Definition group_number44 (r : Z) (group : list byte) : Z :=
-  contribution r exponents (first_blocks group) (second_blocks group).
+  contribution 8 r exponents (first_blocks group) (second_blocks group).
 
 Lemma loop_group44 r sums group : fits44 sums -> whole44 group ->
   fits44 (add_group44 (same_multipliers44 r) sums group) /\
-  congruent (worth44 r exponents (add_group44 (same_multipliers44 r) sums group))
-    (r ^ 16 * (worth44 r exponents sums + group_number44 r group)).
+  congruent (worth44 r (add_group44 (same_multipliers44 r) sums group))
+    (r ^ 16 * (worth44 r sums + group_number44 r group)).
 Proof.
   intros [Ls Hs] Hg. destruct (blocks_of_lanes _ Hg) as [Hb Hc].
-  destruct (loop_lanes r exponents sums (first_blocks group) (second_blocks group)) as (L & B & C);
+  destruct (loop_lanes limbs_number44 (below3 (2 ^ 45)) add_two_blocks multiplier44 8 eq_refl add_two_blocks_number r exponents sums
+    (first_blocks group) (second_blocks group)) as (L & B & C);
     try assumption; try reflexivity.
   { unfold exponents. repeat (apply Forall_cons; [lia|]). apply Forall_nil. }
   exact (conj (conj L B) C).
@@ -347,10 +239,11 @@ Qed.
 Lemma last_group44_number r sums group : fits44 sums -> whole44 group ->
   fits44 (add_group44 (last_multipliers44 r) sums group) /\
   congruent (limbs_number44 (sum_lanes44 (add_group44 (last_multipliers44 r) sums group)))
-    (worth44 r exponents sums + group_number44 r group).
+    (worth44 r sums + group_number44 r group).
 Proof.
   intros [Ls Hs] Hg. destruct (blocks_of_lanes _ Hg) as [Hb Hc].
-  destruct (last_lanes r exponents sums (first_blocks group) (second_blocks group)) as (L & B & C);
+  destruct (last_lanes limbs_number44 (below3 (2 ^ 45)) add_two_blocks multiplier44 8 add_two_blocks_number r exponents sums
+    (first_blocks group) (second_blocks group)) as (L & B & C);
     try assumption; try reflexivity.
   assert (Hfits : fits44 (add_group44 (last_multipliers44 r) sums group)) by exact (conj L B).
   split; [exact Hfits|]. destruct (sum_lanes44_number _ Hfits) as [_ ->]. exact C.
@@ -388,25 +281,6 @@ Qed.
 
 (* -- The polynomial ----------------------------------------------------------------------------------------------- *)
 
-(* The loop: for every number of groups. *)
-Lemma loop_groups44 r : forall groups sums h, fits44 sums -> Forall whole44 groups ->
-  congruent (worth44 r exponents sums) (r ^ 16 * h) ->
-  fits44 (fold_left (add_group44 (same_multipliers44 r)) groups sums) /\
-  exists h', congruent (worth44 r exponents (fold_left (add_group44 (same_multipliers44 r)) groups sums)) (r ^ 16 * h') /\
-    forall message, horner r h (blocks (concat groups ++ message)) = horner r h' (blocks message).
-Proof.
-  induction groups as [|group groups IH]; intros sums h Hs Hg [k Hw].
-  - split; [exact Hs|]. exists h. split; [exists k; exact Hw|reflexivity].
-  - inversion Hg as [|? ? Hgroup Hgroups]; subst.
-    destruct (loop_group44 r sums group Hs Hgroup) as [Hs1 [k1 Hw1]].
-    assert (Hw2 : congruent (worth44 r exponents (add_group44 (same_multipliers44 r) sums group))
-                    (r ^ 16 * (r ^ 16 * h + group_number44 r group))).
-    { exists (k1 + r ^ 16 * k). rewrite Hw1, Hw. ring. }
-    destruct (IH _ _ Hs1 Hgroups Hw2) as [Hs' (h' & Hw' & Hh')]. cbn [fold_left]. split; [exact Hs'|].
-    exists h'. split; [exact Hw'|]. intros message. cbn [concat].
-    rewrite <- app_assoc, horner_group44 by assumption. apply Hh'.
-Qed.
-
 (* The lanes at the start: a number in the first one. *)
 Definition start44 (h : list Z) : list (list Z) := h :: repeat [0; 0; 0] 7.
 
@@ -417,34 +291,17 @@ Theorem lanes44_are_the_polynomial : forall r h groups last_group,
   limbs_number44 (reduce_limbs44 (carry_limbs44 (sum_lanes44 (two_calls44 (clamp r) (start44 h) groups last_group)))) =
   fold_left (add_block r) (blocks (concat groups ++ last_group)) (limbs_number44 h).
 Proof.
-  intros r h groups last_group Hh Hgroups Hlast. set (x := clamp r).
+  intros r h groups last_group Hh Hgroups Hlast.
   assert (Hzero : below3 (2 ^ 45) [0; 0; 0]) by (apply three_below; lia).
-  assert (Hs : fits44 (start44 h)).
-  { split; [reflexivity|]. unfold start44. cbn [repeat]. repeat (apply Forall_cons; [assumption|]). apply Forall_nil. }
-  assert (Hw : congruent (worth44 x exponents (start44 h)) (x ^ 16 * limbs_number44 h)).
-  { exists 0. unfold start44, exponents. cbn [repeat worth44]. rewrite three_number. ring. }
-  destruct (loop_groups44 x groups (start44 h) (limbs_number44 h) Hs Hgroups Hw) as [Hs1 (h1 & [k1 Hw1] & Hh1)].
-  destruct (last_group44_number x _ last_group Hs1 Hlast) as [Hs2 [k2 Hw2]].
-  change (add_group44 (last_multipliers44 x) (fold_left (add_group44 (same_multipliers44 x)) groups (start44 h)) last_group)
-    with (two_calls44 x (start44 h) groups last_group) in Hs2, Hw2.
-  rewrite Hw1 in Hw2. set (lanes := two_calls44 x (start44 h) groups last_group) in *.
-  destruct (sum_lanes44_number _ Hs2) as [Bs _]. destruct (carry_limbs44_number _ Bs) as [Hc [k3 Hw3]].
-  rewrite reduce_limbs44_number by assumption. rewrite Hw2 in Hw3.
-  (* The specification reduces after every block, and there is one. *)
-  assert (Hany : concat groups ++ last_group <> []).
-  { intros H0. apply app_eq_nil in H0 as [_ ->]. now destruct Hlast. }
-  destruct (blocks_of_some _ Hany) as (first & rest & Hsome).
-  assert (Hmod : fold_left (add_block r) (blocks (concat groups ++ last_group)) (limbs_number44 h) mod prime =
-                 fold_left (add_block r) (blocks (concat groups ++ last_group)) (limbs_number44 h))
-    by (rewrite Hsome; apply fold_reduced).
-  rewrite <- Hmod. symmetry. apply congruent_mod.
-  destruct (horner_mod r (blocks (concat groups ++ last_group)) _ _ (same (limbs_number44 h))) as [k4 Hw4].
-  assert (Hend : horner x h1 (blocks last_group) = x ^ 16 * h1 + group_number44 x last_group).
-  { rewrite <- (app_nil_r last_group) at 1. rewrite horner_group44 by assumption. reflexivity. }
-  rewrite Hw4. fold x. rewrite Hh1, Hend.
-  assert (Hcarry : limbs_number44 (carry_limbs44 (sum_lanes44 lanes)) =
-    x ^ 16 * h1 + prime * k1 + group_number44 x last_group + prime * k2 - prime * k3) by (rewrite Hw3; ring).
-  rewrite Hcarry. exists (k4 - k1 - k2 + k3). ring.
+  apply (calls_are_the_polynomial fits44 whole44 add_group44 same_multipliers44 last_multipliers44 16 worth44 group_number44
+    (fun sums => limbs_number44 (sum_lanes44 sums))
+    (fun sums => limbs_number44 (reduce_limbs44 (carry_limbs44 (sum_lanes44 sums))))
+    loop_group44 last_group44_number horner_group44); try assumption.
+  - intros sums Hs. destruct (sum_lanes44_number _ Hs) as [Bs _]. destruct (carry_limbs44_number _ Bs) as [Hc C].
+    rewrite reduce_limbs44_number by assumption. symmetry. now apply congruent_mod.
+  - split; [reflexivity|]. unfold start44. cbn [repeat]. repeat (apply Forall_cons; [assumption|]). apply Forall_nil.
+  - exists 0. unfold worth44, start44, exponents. cbn [repeat worth_of]. rewrite three_number. ring.
+  - intros ->. now destruct Hlast.
 Qed.
 
 (* A message of whole groups: the tag. *)

@@ -5,7 +5,7 @@
     program on two lanes at once (LanePrograms.v), and the order of bytes is that in memory. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic Checker Segment Call Loop BlockKernels
+From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic Checker Segment Call Loop KernelCall BlockKernels
   ChaChaRows ChaChaKernels NHBytes NHKernels LanePrograms.
 From Veriplex Require Poly1305.
 Import ListNotations.
@@ -106,8 +106,81 @@ Definition ordered (size : nat) (place : nat -> nat) : arrangement :=
 Definition placed (size : nat) (place : nat -> nat) (x : list byte) : list byte :=
   map (fun i => nth (place i) x 0%N) (seq 0 size).
 
+Section Statement.
+Variable V : convention.
+Notation a := (argument (abi_of V)).
+Variables (rows lanes multiplier_rows multipliers block : nat).
+Variable add : list (list Z) -> list (list Z) -> list byte -> list (list Z).
+
+(** The sums after n groups, by the specification. *)
+Definition sums_after (m : memory) (s u i : Z) (n : nat) : list (list Z) :=
+  fold_left (add (lanes_at multiplier_rows multipliers m u)) (groups_at block m i n) (lanes_at rows lanes m s).
+
+(** n groups of blocks are added to the sums: rows of limbs, a sum in each lane. *)
+Definition adds_groups (code : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let sums := gpr m (a 0) in let given := gpr m (a 1) in let input := gpr m (a 2) in
+  let buffers := [(true, (sums, Z.of_nat (8 * (lanes * rows)))); (false, (given, Z.of_nat (8 * (multipliers * multiplier_rows))));
+    (false, (input, Z.of_nat block * Z.of_nat n))] in
+  called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  gpr m (a 3) = Z.of_nat n ->
+  ends V code buffers (accesses (pc m) (pointer V m) sums given input n) m (fun h =>
+    read h sums (8 * (lanes * rows)) = rows_of rows (sums_after (mem m) sums given input n)).
+
+(** A call and its return, with n groups of blocks. *)
+Definition call_of (code : list byte) (n : nat) (m : machine) : Prop :=
+  called V code [(true, (gpr m (a 0), Z.of_nat (8 * (lanes * rows)))); (false, (gpr m (a 1), Z.of_nat (8 * (multipliers * multiplier_rows))));
+    (false, (gpr m (a 2), Z.of_nat block * Z.of_nat n))] m /\
+  (forall r, 0 <= gpr m r < 2 ^ 64) /\ bytes_in_memory (mem m) /\ gpr m (a 3) = Z.of_nat n.
+
+Definition return_of (m m' : machine) : Prop := exists k, run (isa_of (abi_of V)) k m = Some m' /\ returned V m m'.
+
+(** Two calls, for any number of groups and for one group more: from the sums of the second, the polynomial of all blocks.
+    The sums start with those of a number, the multipliers of the calls are [same] and [last]. *)
+Variables (good : list Z -> Prop) (start : list Z -> list (list Z)) (same last : Z -> list (list Z))
+  (value : list (list Z) -> Z) (number : list Z -> Z).
+
+Definition computes_polynomial (code : list byte) : Prop :=
+  forall (r : list byte) (h : list Z) (n : nat) (m : machine),
+  call_of code n m -> good h ->
+  lanes_at rows lanes (mem m) (gpr m (a 0)) = start h ->
+  lanes_at multiplier_rows multipliers (mem m) (gpr m (a 1)) = same (Poly1305.clamp r) ->
+  exists m', return_of m m' /\ forall m2 : machine,
+  call_of code 1 m2 ->
+  lanes_at rows lanes (mem m2) (gpr m2 (a 0)) = lanes_at rows lanes (mem m') (gpr m (a 0)) ->
+  lanes_at multiplier_rows multipliers (mem m2) (gpr m2 (a 1)) = last (Poly1305.clamp r) ->
+  exists m3, return_of m2 m3 /\
+    value (lanes_at rows lanes (mem m3) (gpr m2 (a 0))) =
+    fold_left (Poly1305.add_block r)
+      (Poly1305.blocks (concat (groups_at block (mem m) (gpr m (a 2)) n) ++ read (mem m2) (gpr m2 (a 2)) block)) (number h).
+
+Theorem polynomial_sound code : adds_groups code ->
+  (forall m m' s u i n, bytes_in_memory m -> read m' s (8 * (lanes * rows)) = rows_of rows (sums_after m s u i n) ->
+    lanes_at rows lanes m' s = sums_after m s u i n) ->
+  (forall r h groups last_group, good h -> Forall (fun g => length g = block /\ Forall (fun b => (b < 256)%N) g) groups ->
+    length last_group = block /\ Forall (fun b => (b < 256)%N) last_group ->
+    value (add (last (Poly1305.clamp r)) (fold_left (add (same (Poly1305.clamp r))) groups (start h)) last_group) =
+    fold_left (Poly1305.add_block r) (Poly1305.blocks (concat groups ++ last_group)) (number h)) ->
+  computes_polynomial code.
+Proof.
+  intros (accesses & H) AFTER POLYNOMIAL.
+  assert (ONE : forall n m, call_of code n m -> exists m', return_of m m' /\
+    lanes_at rows lanes (mem m') (gpr m (a 0)) = sums_after (mem m) (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 2)) n).
+  { intros n m (C & R & B & N); destruct (H m n C R B N) as (_ & k & m' & RU & RT & E & _); exists m'.
+    split; [exists k; split; assumption|exact (AFTER _ _ _ _ _ _ B E)]. }
+  intros r h n m C G S U; destruct (ONE n m C) as (m' & R & E); exists m'; split; [exact R|].
+  intros m2 C2 S2 U2; destruct (ONE 1%nat m2 C2) as (m3 & R3 & E3); exists m3; split; [exact R3|].
+  pose proof (proj1 (proj2 (proj2 C))) as B; pose proof (proj1 (proj2 (proj2 C2))) as B2.
+  rewrite E3; unfold sums_after at 1; rewrite U2, S2, E; unfold sums_after; rewrite U, S.
+  rewrite <- (POLYNOMIAL r h (groups_at block (mem m) (gpr m (a 2)) n) (read (mem m2) (gpr m2 (a 2)) block) G
+    (groups_are_whole _ _ _ _ B)) by (split; [apply read_length|apply read_small, B2]).
+  unfold groups_at at 1; cbn [seq map fold_left]; do 3 f_equal; lia.
+Qed.
+End Statement.
+
 Section Kernels.
 Variable V : convention.
+Context {PROPER : proper V}.
 Let A := abi_of V.
 Notation a := (argument A).
 Variable op : operation.
@@ -126,7 +199,7 @@ Definition kernel_in_order : kernel :=
   let argument i := (a i, (Some (a i), 0)) in
   let number i := ((a i, (Some (a i), 0)), (Some (a i), 0)) in
   Kernel_with code head (a 0) (ordered size place) [] [(a 1, given_size)] [Stream (a 2) false block block] (a 3)
-    [(a 2, Z.of_nat block); (a 3, -1)] (map argument (seq 0 4)) (map number (seq 0 4)) words_in constants_in [] [] copies_in.
+    [(a 3, -1); (a 2, Z.of_nat block)] (map argument (seq 0 4)) (map number (seq 0 4)) words_in constants_in [] [] copies_in.
 
 Hypothesis PLACE : forall i, (i < size)%nat -> (place i < size)%nat /\ place (place i) = i.
 Hypothesis ENTER : forall s, enter op s = s.
@@ -138,10 +211,6 @@ Hypothesis STEP : forall s u b, length s = size -> small 256 s -> length u = giv
 Definition after (m : memory) (s u i : Z) (n : nat) : list byte :=
   fold_left (fun x j => fst (on_bytes op x [read m u given_size; read m (i + Z.of_nat block * Z.of_nat j) block]))
     (seq 0 n) (to_memory (read m s size)).
-
-(** The sums after n groups, by the specification. *)
-Definition sums_after (m : memory) (s u i : Z) (n : nat) : list (list Z) :=
-  fold_left (add (lanes_at multiplier_rows multipliers m u)) (groups_at block m i n) (lanes_at rows lanes m s).
 
 Lemma placed_length x : length (to_memory x) = size.
 Proof. unfold placed; rewrite map_length; apply seq_length. Qed.
@@ -165,7 +234,7 @@ Proof. unfold after; rewrite seq_S, fold_left_app; reflexivity. Qed.
 
 Lemma after_is m s u i n : bytes_in_memory m ->
   length (after m s u i n) = size /\ small 256 (after m s u i n) /\
-  lanes_of_words rows lanes (words_of (to_memory (after m s u i n))) = sums_after m s u i n.
+  lanes_of_words rows lanes (words_of (to_memory (after m s u i n))) = sums_after rows lanes multiplier_rows multipliers block add m s u i n.
 Proof.
   intro B; induction n as [|n (L & S & E)].
   - unfold after, sums_after, groups_at; cbn [seq map fold_left]; split; [apply placed_length|].
@@ -179,73 +248,29 @@ Proof.
     rewrite (lanes_in_memory multiplier_rows multipliers m u given_size (read_small m u _ B) eq_refl); reflexivity.
 Qed.
 
-Lemma lanes_after_order m m' s u i n : bytes_in_memory m -> read m' s size = rows_of rows (sums_after m s u i n) ->
-  lanes_at rows lanes m' s = sums_after m s u i n.
+Lemma lanes_after_order m m' s u i n : bytes_in_memory m -> read m' s size = rows_of rows (sums_after rows lanes multiplier_rows multipliers block add m s u i n) ->
+  lanes_at rows lanes m' s = sums_after rows lanes multiplier_rows multipliers block add m s u i n.
 Proof.
   intros B E; destruct (after_is m s u i n B) as (L & S & W).
   rewrite <- W, rows_decoded in E by (apply placed_length || apply placed_small, S).
   rewrite <- (lanes_in_memory rows lanes m' s size); [rewrite E; exact W|rewrite E; apply placed_small, S|reflexivity].
 Qed.
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FOUR : (4 <= length (arguments A))%nat.
 Hypothesis CHECKS : checks A kernel_in_order op = true.
 Hypothesis ENDS : ends_in_return A code.
 
-(** What holds when a kernel returns: about its accesses and the sums. *)
-Definition ends (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine) (result : list byte) : Prop :=
-  Forall (touches (snd (code_part code m)) (beside V m ++ buffers) buffers) accesses /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
-    read (mem m') (gpr m (a 0)) size = result /\
-    same_outside buffers (mem m) (mem m') /\
-    trace m' = accesses ++ trace m.
-
-Theorem groups_are_added_in_order : exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let sums := gpr m (a 0) in let given := gpr m (a 1) in let input := gpr m (a 2) in
-  let buffers := [(true, (sums, Z.of_nat size)); (false, (given, Z.of_nat given_size));
-    (false, (input, Z.of_nat block * Z.of_nat n))] in
-  called V code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m (a 3) = Z.of_nat n ->
-  ends buffers (accesses (pc m) (pointer V m) sums given input n) m (rows_of rows (sums_after (mem m) sums given input n)).
+Theorem groups_are_added_in_order : adds_groups V rows lanes multiplier_rows multipliers block add code.
 Proof.
-  exists (fun at_ top s u i n => last_accesses V top (at_ + last_at A code) ++
-    accesses A kernel_in_order op at_ (value_of (arguments A) [s; u; i; Z.of_nat n]) n).
+  exists (fun at_ p s u i n => all_accesses V kernel_in_order op at_ p (value_of (arguments A) [s; u; i; Z.of_nat n]) n).
   intros m n s u i bs CALL REGS BYTES COUNT.
   set (arg := value_of (arguments A) [s; u; i; Z.of_nat n]).
-  assert (V0 : arg (a 0) = s) by (apply (value_at (arguments A) [s; u; i; Z.of_nat n] 0 DISTINCT); cbn [length]; lia).
-  assert (V1 : arg (a 1) = u) by (apply (value_at (arguments A) [s; u; i; Z.of_nat n] 1 DISTINCT); cbn [length]; lia).
-  assert (V2 : arg (a 2) = i) by (apply (value_at (arguments A) [s; u; i; Z.of_nat n] 2 DISTINCT); cbn [length]; lia).
-  assert (V3 : arg (a 3) = Z.of_nat n) by (apply (value_at (arguments A) [s; u; i; Z.of_nat n] 3 DISTINCT); cbn [length]; lia).
+  assert (GET : forall j, (j < 4)%nat -> arg (a j) = nth j [s; u; i; Z.of_nat n] 0)
+    by (intros j L; apply (argument_value V [s; u; i; Z.of_nat n] j); cbn [length]; lia).
+  pose proof (GET 0%nat ltac:(lia)) as V0; pose proof (GET 1%nat ltac:(lia)) as V1.
+  pose proof (GET 2%nat ltac:(lia)) as V2; cbn [nth] in V0, V1, V2.
   assert (BS : buffers kernel_in_order arg n = bs).
   { unfold buffers, fixed, buffer_of, kernel_in_order; cbn [state arranged room ordered tables given streams map app fst snd
       begins written]; rewrite extent_whole, V0, V1, V2; reflexivity. }
-  assert (NE : a 2 <> a 3).
-  { intro E; apply (proj1 (NoDup_nth (arguments A) 0%nat) DISTINCT 2%nat 3%nat) in E; lia. }
-  assert (IN : forall x v, arg (a x) = v -> gpr m (a x) = v -> gpr m (a x) = number_is arg (Some (a x), 0)).
-  { intros x v E G; cbn [number_is]; rewrite Z.add_0_r, E, <- G, wrap_small by apply REGS; reflexivity. }
-  assert (CT : arg (count kernel_in_order) = - change kernel_in_order (count kernel_in_order) * Z.of_nat n).
-  { cbn [kernel_in_order count]; rewrite V3; unfold change; cbn [kernel_in_order changes find fst snd].
-    rewrite (proj2 (Nat.eqb_neq (a 2) (a 3)) NE), Nat.eqb_refl; cbn [snd]; lia. }
-  destruct (loop_sound A kernel_in_order op CHECKS (pc m) arg m n (beside V m) eq_refl)
-    as (AL & LEN & j & m1 & R & AT & ST & _ & FR & TR).
-  { cbn [kernel_in_order arguments_in map seq].
-    constructor; [exact (IN 0%nat s V0 eq_refl)|]; constructor; [exact (IN 1%nat u V1 eq_refl)|].
-    constructor; [exact (IN 2%nat i V2 eq_refl)|]; constructor; [exact (IN 3%nat _ V3 COUNT)|constructor]. }
-  { cbn [kernel_in_order numbers_in map seq]; repeat constructor. }
-  { rewrite BS; exact (called_valid V _ _ _ CALL). }
-  { constructor. }
-  { constructor. }
-  { constructor. }
-  { exact CT. }
-  { cbn [kernel_in_order count]; rewrite V3, <- COUNT; apply REGS. }
-  { exact ENDS. }
-  rewrite BS in AL.
-  assert (SO : same_outside bs (mem m) (mem m1)).
-  { rewrite <- BS; eapply (same_outside_of A kernel_in_order op CHECKS); eassumption. }
-  destruct (return_step V _ _ _ _ ENDS CALL AT SO) as (m2 & S2 & RT & ME & TR2).
-  split; [apply Forall_app; split; [exact (last_touches V _ _ _ ENDS CALL)|exact AL]|].
-  exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
-  split; [exact RT|]; rewrite ME; split; [|split; [exact SO|rewrite TR2, TR, <- app_assoc; reflexivity]].
   assert (AT0 : forall mm, state_at kernel_in_order arg mm = to_memory (read mm s size)).
   { intro mm; unfold state_at, placed; cbn [kernel_in_order state arranged ordered state_size Loop.place]; rewrite V0.
     apply map_ext_in; intros q J; apply in_seq in J; symmetry; apply nth_read, PLACE; lia. }
@@ -256,10 +281,12 @@ Proof.
       unfold given_bytes, block_at; cbn [kernel_in_order given streams map app begins block_size fst snd].
       pose proof (B_stream A kernel_in_order op CHECKS arg l (Stream (a 2) false block block) (or_introl eq_refl)) as B1.
       cbn [begins stride] in B1; rewrite B1, V1, V2; reflexivity. }
+  plainly (plain_call V kernel_in_order op CHECKS ENDS [s; u; i; Z.of_nat n] 3) BS COUNT; [constructor|].
+  intros h D; change (done kernel_in_order op arg m n h) in D; destruct D as (_ & ST & _).
   rewrite AT0, CA in ST; cbn [kernel_in_order arranged ordered state_size] in ST.
-  fold s; destruct (after_is (mem m) s u i n BYTES) as (L & S & E).
+  destruct (after_is (mem m) s u i n BYTES) as (L & S & E).
   rewrite firstn_all2 in ST by (rewrite L; apply le_n).
-  rewrite <- (placed_twice (read (mem m1) s size)) by apply read_length; rewrite ST, <- E; symmetry; apply rows_decoded;
+  rewrite <- (placed_twice (read h s size)) by apply read_length; rewrite ST, <- E; symmetry; apply rows_decoded;
     [apply placed_length|apply placed_small, S].
 Qed.
 End Kernels.
@@ -268,6 +295,7 @@ End Kernels.
 
 Section Pieces.
 Variable V : convention.
+Context {PROPER : proper V}.
 Let A := abi_of V.
 Variables (p : program) (inputs : list (list (nat * (nat * nat)))) (outputs : list (nat * nat)).
 Variables (rows lanes multiplier_rows multipliers block : nat).
@@ -316,12 +344,10 @@ Proof.
     (fun i L => conj L eq_refl) pieces_step m m' s u i n).
 Qed.
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FOUR : (4 <= length (arguments A))%nat.
 Hypothesis CHECKS : checks A kernel_of adding = true.
 Hypothesis ENDS : ends_in_return A code.
 
 Definition groups_are_added :=
   groups_are_added_in_order V adding rows lanes multiplier_rows multipliers block (fun i => i) add code head words_in
-    constants_in copies_in (fun i L => conj L eq_refl) (fun s => eq_refl) pieces_step DISTINCT FOUR CHECKS ENDS.
+    constants_in copies_in (fun i L => conj L eq_refl) (fun s => eq_refl) pieces_step CHECKS ENDS.
 End Pieces.

@@ -4,7 +4,7 @@
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic Checker Segment Call ArxRounds ChaChaRows Loop
-  BlockKernels ChaChaKernels XoodooRounds XoodooRows.
+  KernelCall BlockKernels ChaChaKernels XoodooRounds XoodooRows.
 From Veriplex Require ChaCha Xoodoo Xoofff.
 Import ListNotations.
 Local Open Scope Z_scope.
@@ -23,12 +23,6 @@ Definition moved_bytes : list byte := [11; 8; 9; 10; 15; 12; 13; 14; 3; 0; 1; 2;
 Definition constants_x4 : list byte :=
   flat_map (fun k => twice (constant_plane k)) (skipn 6 Xoodoo.round_constants) ++ twice moved_bytes ++
   ChaCha.le_word_bytes (repeat 7%N 8).
-
-Lemma length_of_table : length constants_x4 = 256%nat.
-Proof. reflexivity. Qed.
-
-Lemma four_states : (4 <= 8)%nat.
-Proof. lia. Qed.
 
 Definition planes_x4 : known_planes :=
   Known_planes (map (fun k => in_lanes 4 [k; 0; 0; 0]%N) (skipn 6 Xoodoo.round_constants)) (in_lanes 4 [7; 7; 7; 7]%N).
@@ -187,8 +181,31 @@ Proof. apply (squeeze_blocks_ok false planes_x4 eq_refl). Qed.
 
 Section Kernels.
 Variable V : convention.
+Context {PROPER : proper V}.
 Let A := abi_of V.
 Notation a := (argument A).
+
+(** n groups of k blocks are absorbed. *)
+Definition absorbs (k : nat) (table_ code_ : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let deck := gpr m (a 0) in let input := gpr m (a 1) in let table := gpr m (a 3) in
+  let buffers := [(true, (deck, 96)); (false, (table, Z.of_nat (length table_))); (false, (input, Z.of_nat (48 * k) * Z.of_nat n))] in
+  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
+  ends V code_ buffers (accesses (pc m) (pointer V m) deck input table n) m (fun after =>
+    deck_at after deck = Xoofff.absorb_blocks (deck_at (mem m) deck) (blocks (mem m) input (k * n))).
+
+(** n groups of k blocks are squeezed. *)
+Definition squeezes (k : nat) (table_ code_ : list byte) : Prop :=
+  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let states := gpr m (a 0) in let output := gpr m (a 1) in let table := gpr m (a 3) in
+  let buffers := [(true, (states, 96)); (false, (table, Z.of_nat (length table_))); (true, (output, Z.of_nat (48 * k) * Z.of_nat n))] in
+  let mask := read (mem m) states 48 in
+  let squeezed := Xoofff.squeeze_blocks mask (read (mem m) (states + 48) 48) (k * n) in
+  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
+  ends V code_ buffers (accesses (pc m) (pointer V m) states output table n) m (fun after =>
+    read after states 48 = mask /\ read after (states + 48) 48 = fst squeezed /\ blocks after output (k * n) = snd squeezed).
 
 (** Of any arrangement. *)
 Section Arranged.
@@ -196,18 +213,9 @@ Variables (code_ : list byte) (head_ : Z) (place_ : nat -> nat) (owner_ : nat ->
   (table_ : list byte) (k carried_ : nat) (words_ : list (nat * list nat)).
 Notation R_ := (Arrangement 96 96 place_ owner_ held_ carried_).
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FOUR : (4 <= length (arguments A))%nat.
 Hypothesis PLACES : forall j, (j < 96)%nat -> (place_ j < 96)%nat.
 Hypothesis SAME : forall s t, length s = 96%nat -> length t = 96%nat -> ordered place_ s = ordered place_ t -> s = t.
 Hypothesis ENDS : ends_in_return A code_.
-
-(** What holds when a kernel returns: about its accesses and about memory. *)
-Definition ends (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine) (result : memory -> Prop) : Prop :=
-  Forall (touches (snd (code_part code_ m)) (beside V m ++ buffers) buffers) accesses /\
-  exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\ result (mem m') /\
-    same_outside buffers (mem m) (mem m') /\
-    trace m' = accesses ++ trace m.
 
 Section Any.
 Variables (written_ : bool) (op : operation).
@@ -218,9 +226,8 @@ Hypothesis CHECKS : checks A K op = true.
 Definition buffers_of (state data table : Z) (n : nat) : list (bool * (Z * Z)) :=
   [(true, (state, 96)); (false, (table, Z.of_nat (length table_))); (written_, (data, Z.of_nat (48 * k) * Z.of_nat n))].
 
-Definition all_accesses (at_ p state data table : Z) (n : nat) : list event :=
-  last_accesses V p (at_ + last_at A code_) ++
-  accesses A K op at_ (value_of (arguments A) [state; data; Z.of_nat n; table]) n.
+Definition accesses_of (at_ p state data table : Z) (n : nat) : list event :=
+  all_accesses V K op at_ p (value_of (arguments A) [state; data; Z.of_nat n; table]) n.
 
 Lemma state_is origin h : Loop.state_at K origin h = ordered place_ (read h (origin (a 0)) 96).
 Proof.
@@ -237,16 +244,14 @@ Lemma whole m n (arg := value_of (arguments A) [gpr m (a 0); gpr m (a 1); Z.of_n
      (forall i, (i < n)%nat -> [read h (gpr m (a 1) + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)] =
         snd (on_bytes op (carried_after K op arg m i) [read (mem m) (gpr m (a 1) + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)])) ->
      result h) ->
-  ends (buffers_of (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 3)) n)
-    (all_accesses (pc m) (pointer V m) (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 3)) n) m result.
+  ends V code_ (buffers_of (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 3)) n)
+    (accesses_of (pc m) (pointer V m) (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 3)) n) m result.
 Proof.
   intros CALL REGS COUNT TABLE result RESULT.
-  pose proof (fun i => value_at (arguments A) [gpr m (a 0); gpr m (a 1); Z.of_nat n; gpr m (a 3)] i DISTINCT) as VALUE.
-  fold arg in VALUE; cbn [length] in VALUE.
-  assert (V0 : arg (a 0) = gpr m (a 0)) by (apply (VALUE 0%nat); lia).
-  assert (V1 : arg (a 1) = gpr m (a 1)) by (apply (VALUE 1%nat); lia).
-  assert (V2 : arg (a 2) = Z.of_nat n) by (apply (VALUE 2%nat); lia).
-  assert (V3 : arg (a 3) = gpr m (a 3)) by (apply (VALUE 3%nat); lia).
+  assert (GET : forall i, (i < 4)%nat -> arg (a i) = nth i [gpr m (a 0); gpr m (a 1); Z.of_nat n; gpr m (a 3)] 0)
+    by (intros i L; apply (argument_value V [gpr m (a 0); gpr m (a 1); Z.of_nat n; gpr m (a 3)] i); cbn [length]; lia).
+  pose proof (GET 0%nat ltac:(lia)) as V0; pose proof (GET 1%nat ltac:(lia)) as V1.
+  pose proof (GET 3%nat ltac:(lia)) as V3; cbn [nth] in V0, V1, V3.
   assert (BS : buffers K arg n = buffers_of (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 3)) n).
   { unfold buffers, fixed, buffers_of, buffer_of; cbn [kernel_with state arranged room tables given streams map app fst snd
       begins written]; rewrite extent_whole, V0, V1, V3; reflexivity. }
@@ -254,22 +259,9 @@ Proof.
   { intros h i; unfold block_at; cbn [kernel_with streams map begins block_size].
     pose proof (B_stream A K op CHECKS arg i (Stream (a 1) written_ (48 * k) (48 * k)) (or_introl eq_refl)) as P.
     cbn [begins stride] in P; rewrite P, V1; reflexivity. }
-  assert (NUMBER : forall r, gpr m r = arg r -> gpr m r = number_is arg (Some r, 0)).
-  { intros r E; cbn [number_is]; rewrite Z.add_0_r, <- E, wrap_small by apply REGS; reflexivity. }
-  destruct (loop_sound A K op CHECKS (pc m) arg m n (beside V m)) as (AL & LEN & j & m1 & R & AT & ST & DN & FR & TR);
-    cbn [kernel_with code tables arguments_in numbers_in known_sums known_pointers count] in *; auto.
-  - repeat (constructor; [cbn [fst snd]; apply NUMBER; congruence|]); constructor.
-  - repeat (constructor; [reflexivity|]); constructor.
-  - rewrite BS; exact (called_valid V _ _ _ CALL).
-  - constructor; [|constructor]; cbn [fst snd]; rewrite V3; exact TABLE.
-  - unfold change; cbn [kernel_with changes find fst snd]; rewrite Nat.eqb_refl; cbn [snd]; lia.
-  - rewrite V2, <- COUNT; apply REGS.
-  - pose proof (same_outside_of A K op CHECKS arg m n _ FR) as SO; rewrite BS in AL, SO.
-    destruct (return_step V _ _ _ _ ENDS CALL AT SO) as (m2 & S2 & RT & ME & TR2).
-    split; [apply Forall_app; split; [exact (last_touches V _ _ _ ENDS CALL)|exact AL]|].
-    exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
-    split; [exact RT|]; rewrite ME, TR2, TR; split; [|split; [exact SO|unfold all_accesses; rewrite <- app_assoc; reflexivity]].
-    apply RESULT.
+  plainly (plain_call V K op CHECKS ENDS [gpr m (a 0); gpr m (a 1); Z.of_nat n; gpr m (a 3)] 2) BS COUNT.
+  - constructor; [exact (eq_trans (f_equal (fun x => read (mem m) x (length table_)) V3) TABLE)|constructor].
+  - intros h D; change (done K op arg m n h) in D; destruct D as (_ & ST & DN & _); apply RESULT.
     + rewrite <- V0, <- (state_is arg); exact ST.
     + intros i L; specialize (DN i L); unfold output in DN; rewrite !BLOCK in DN; exact DN.
 Qed.
@@ -283,30 +275,20 @@ Proof.
 Qed.
 End Any.
 
-(** What is true if an operation passes the checks: blocks are absorbed. *)
-Definition absorbed : Prop :=
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let deck := gpr m (a 0) in let input := gpr m (a 1) in let table := gpr m (a 3) in
-  let buffers := buffers_of false deck input table n in
-  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
-  ends buffers (accesses (pc m) (pointer V m) deck input table n) m (fun after =>
-    deck_at after deck = Xoofff.absorb_blocks (deck_at (mem m) deck) (blocks (mem m) input (k * n))).
-
 Lemma absorbed_by (op : operation) :
   (forall d input, deck_ok d -> length input = (48 * k)%nat -> small 256 input ->
      let e := Xoofff.absorb_blocks d (split 48 k input) in
      fst (on_bytes op (enter op (ordered place_ (bytes_of d))) [input]) = enter op (ordered place_ (bytes_of e)) /\ deck_ok e) ->
   (forall s, length s = 96%nat -> firstn 96 (enter op (ordered place_ s)) = ordered place_ s) ->
   checks A (kernel_with A code_ head_ R_ false table_ k words_) op = true ->
-  absorbed.
+  absorbs k table_ code_.
 Proof.
-  intros ON_BYTES FIRST CH; exists (all_accesses false op); intros m n deck input table bs CALL REGS SMALL COUNT TABLE.
+  intros ON_BYTES FIRST CH; exists (accesses_of false op); intros m n deck input table bs CALL REGS SMALL COUNT TABLE.
   pose (arg := value_of (arguments A) [deck; input; Z.of_nat n; table]).
   set (d0 := deck_at (mem m) deck).
   assert (D0 : deck_ok d0) by (split; apply read_block, SMALL).
-  assert (V0 : arg (a 0) = deck) by (apply (value_at (arguments A) [deck; input; Z.of_nat n; table] 0 DISTINCT); cbn [length]; lia).
-  assert (V1 : arg (a 1) = input) by (apply (value_at (arguments A) [deck; input; Z.of_nat n; table] 1 DISTINCT); cbn [length]; lia).
+  assert (V0 : arg (a 0) = deck) by (apply (argument_value V [deck; input; Z.of_nat n; table] 0); cbn [length]; lia).
+  assert (V1 : arg (a 1) = input) by (apply (argument_value V [deck; input; Z.of_nat n; table] 1); cbn [length]; lia).
   assert (SA : forall i, let d := Xoofff.absorb_blocks d0 (blocks (mem m) input (k * i)) in
     carried_after (kernel_with A code_ head_ R_ false table_ k words_) op arg m i = enter op (ordered place_ (bytes_of d)) /\
     deck_ok d).
@@ -331,31 +313,19 @@ Proof.
     rewrite skipn_all2 by (rewrite read_length; lia); cbn [app]; symmetry; apply firstn_all2; rewrite read_length; lia.
 Qed.
 
-(** What is true if this operation passes the checks: blocks are squeezed. *)
-Definition squeezed_with : Prop :=
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let states := gpr m (a 0) in let output := gpr m (a 1) in let table := gpr m (a 3) in
-  let buffers := buffers_of true states output table n in
-  let mask := read (mem m) states 48 in
-  let squeezed := Xoofff.squeeze_blocks mask (read (mem m) (states + 48) 48) (k * n) in
-  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
-  ends buffers (accesses (pc m) (pointer V m) states output table n) m (fun after =>
-    read after states 48 = mask /\ read after (states + 48) 48 = fst squeezed /\ blocks after output (k * n) = snd squeezed).
-
 Lemma squeezed_by (op : operation) :
   (forall mask y cs, is_block mask -> is_block y -> let r := Xoofff.squeeze_blocks mask y k in
      on_bytes op (enter op (ordered place_ (mask ++ y))) cs = (enter op (ordered place_ (mask ++ fst r)), [concat (snd r)])) ->
   (forall s, length s = 96%nat -> firstn 96 (enter op (ordered place_ s)) = ordered place_ s) ->
   checks A (kernel_with A code_ head_ R_ true table_ k words_) op = true ->
-  squeezed_with.
+  squeezes k table_ code_.
 Proof.
-  intros ON_BYTES FIRST CH; exists (all_accesses true op); intros m n states output table bs mask squeezed CALL REGS SMALL COUNT TABLE.
+  intros ON_BYTES FIRST CH; exists (accesses_of true op); intros m n states output table bs mask squeezed CALL REGS SMALL COUNT TABLE.
   pose (arg := value_of (arguments A) [states; output; Z.of_nat n; table]).
   set (y := read (mem m) (states + 48) 48) in *.
   assert (M : is_block mask) by apply read_block, SMALL; assert (Y : is_block y) by apply read_block, SMALL.
-  assert (V0 : arg (a 0) = states) by (apply (value_at (arguments A) [states; output; Z.of_nat n; table] 0 DISTINCT); cbn [length]; lia).
-  assert (V1 : arg (a 1) = output) by (apply (value_at (arguments A) [states; output; Z.of_nat n; table] 1 DISTINCT); cbn [length]; lia).
+  assert (V0 : arg (a 0) = states) by (apply (argument_value V [states; output; Z.of_nat n; table] 0); cbn [length]; lia).
+  assert (V1 : arg (a 1) = output) by (apply (argument_value V [states; output; Z.of_nat n; table] 1); cbn [length]; lia).
   pose (state_after := fun i => fst (Xoofff.squeeze_blocks mask y (k * i))).
   assert (OK : forall i, is_block (state_after i)) by (intro i; apply blocks_squeezed; assumption).
   assert (ON : forall i cs, on_bytes op (enter op (ordered place_ (mask ++ state_after i))) cs =
@@ -393,12 +363,13 @@ End Arranged.
 Variables (moves : bool) (T : known_planes) (code_ : list byte) (head_ : Z) (memory_ : bool) (table_ : list byte)
   (k carried_ : nat) (words_ : list (nat * list nat)).
 
-Hypothesis DISTINCT : NoDup (arguments A).
-Hypothesis FOUR : (4 <= length (arguments A))%nat.
 Hypothesis CONSTANTS : constants_of T = map (fun k => in_lanes 4 [k; 0; 0; 0]%N) (skipn 6 Xoodoo.round_constants).
 Hypothesis SEVENS : sevens T = in_lanes 4 [7; 7; 7; 7]%N.
-Hypothesis MANY : (k <= 8)%nat.
+Hypothesis EIGHT : (k <=? 8)%nat = true.
 Hypothesis ENDS : ends_in_return A code_.
+
+Lemma at_most_8 : (k <= 8)%nat.
+Proof. apply Nat.leb_le, EIGHT. Qed.
 
 Lemma plainly_same s t : length s = 96%nat -> length t = 96%nat -> ordered (fun j => j) s = ordered (fun j => j) t -> s = t.
 Proof. intros L M; rewrite !ordered_plainly by assumption; auto. Qed.
@@ -408,12 +379,12 @@ Opaque absorb_lanes squeeze_lanes.
 (** Blocks are absorbed. *)
 Theorem absorb_sound :
   checks A (kernel_of A code_ head_ memory_ false table_ k carried_ words_) (absorb_op moves T k) = true ->
-  absorbed code_ table_ k.
+  absorbs k table_ code_.
 Proof.
-  apply (absorbed_by code_ head_ (fun j => j) Some (fun _ => memory_) table_ k carried_ words_ DISTINCT FOUR (fun j L => L)
+  apply (absorbed_by code_ head_ (fun j => j) Some (fun _ => memory_) table_ k carried_ words_ (fun j L => L)
     plainly_same ENDS (absorb_op moves T k)); cbn [absorb_op on_bytes enter fst nth].
   - intros d input O LI SI; destruct (deck_again d O) as (DD & L & SM); rewrite ordered_plainly by exact L.
-    destruct (absorb_lanes_is moves T CONSTANTS SEVENS k (bytes_of d) input MANY L SM LI SI) as [E Q]; rewrite DD in E, Q.
+    destruct (absorb_lanes_is moves T CONSTANTS SEVENS k (bytes_of d) input at_most_8 L SM LI SI) as [E Q]; rewrite DD in E, Q.
     cbv zeta; rewrite E; split; [|exact Q]; symmetry; apply ordered_plainly, (deck_again _ Q).
   - intros s L; rewrite ordered_plainly by exact L; apply firstn_all2; lia.
 Qed.
@@ -424,33 +395,33 @@ Lemma squeezed_plainly (op : operation) :
      on_bytes op (enter op s) cs = (enter op (fst r), [snd r])) ->
   (forall s, length s = 96%nat -> firstn 96 (enter op s) = s) ->
   checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) op = true ->
-  squeezed_with code_ table_ k.
+  squeezes k table_ code_.
 Proof.
   intros ON_BYTES FIRST.
-  apply (squeezed_by code_ head_ (fun j => j) Some (fun _ => memory_) table_ k carried_ words_ DISTINCT FOUR (fun j L => L)
+  apply (squeezed_by code_ head_ (fun j => j) Some (fun _ => memory_) table_ k carried_ words_ (fun j L => L)
     plainly_same ENDS op).
   - intros mask y cs M Y; destruct (two_blocks mask y M Y) as (B0 & B1 & L & SM); cbv zeta.
     assert (R : length (mask ++ fst (Xoofff.squeeze_blocks mask y k)) = 96%nat)
       by (rewrite app_length, (proj1 M), (proj1 (proj1 (blocks_squeezed mask k y M Y))); reflexivity).
     rewrite !ordered_plainly, ON_BYTES by assumption.
-    destruct (squeeze_lanes_is moves T CONSTANTS SEVENS k _ MANY L SM) as [E _]; rewrite E, B0, B1; reflexivity.
+    destruct (squeeze_lanes_is moves T CONSTANTS SEVENS k _ at_most_8 L SM) as [E _]; rewrite E, B0, B1; reflexivity.
   - intros s L; rewrite ordered_plainly by exact L; apply FIRST, L.
 Qed.
 
 Theorem squeeze_sound :
   checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) (squeeze_op moves T k) = true ->
-  squeezed_with code_ table_ k.
+  squeezes k table_ code_.
 Proof.
   apply (squeezed_plainly (squeeze_op moves T k)); [reflexivity|]; intros s L; apply firstn_all2; cbn [squeeze_op enter]; lia.
 Qed.
 
 (** With plane 3 of the output states carried. *)
-Theorem squeeze_ahead_sound : k = 8%nat ->
+Theorem squeeze_ahead_sound : (k =? 8)%nat = true ->
   checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) (squeeze_ahead_op moves T) = true ->
-  squeezed_with code_ table_ k.
+  squeezes k table_ code_.
 Proof.
-  intro EIGHT; apply (squeezed_plainly (squeeze_ahead_op moves T)); cbn [squeeze_ahead_op enter on_bytes].
-  - intros s cs L SM; rewrite EIGHT, (squeeze_ahead_is moves T SEVENS s L SM); reflexivity.
+  intro E8; apply Nat.eqb_eq in E8; apply (squeezed_plainly (squeeze_ahead_op moves T)); cbn [squeeze_ahead_op enter on_bytes].
+  - intros s cs L SM; rewrite E8, (squeeze_ahead_is moves T SEVENS s L SM); reflexivity.
   - intros s L; unfold ahead; destruct (state_at 1 s) as [[x y] z].
     rewrite firstn_app, L, Nat.sub_diag, firstn_O, app_nil_r; apply firstn_all2; lia.
 Qed.

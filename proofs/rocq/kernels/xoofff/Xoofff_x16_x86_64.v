@@ -1,8 +1,10 @@
-(** * Xoofff_x16_x86_64: the machine code of the kernels of Xoofff for sixteen states, with AVX-512 *)
+(** * Xoofff_x16_x86_64: the machine code of the kernels of Xoofff for AVX-512
+
+    Run in any memory, the literal bytes absorb or squeeze n groups of sixteen blocks, for every n. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic ArxSymbolic Checker Segment Call ArxRounds ChaChaRows ChaChaKernels Loop
-  XoodooRounds XoodooRows XoofffKernels X86_64 Call_x86_64 WordLanes WordLanes_x86_64 XoodooWords.
+  XoodooRounds XoodooRows XoofffKernels X86_64 Call_x86_64 WordLanes XoodooWords.
 From Veriplex Require ChaCha Xoodoo Xoofff Kernels_xoofff_x16_x86_64.
 Import ListNotations.
 Local Open Scope Z_scope.
@@ -18,9 +20,6 @@ Definition from_register : list N := [0; 3; 6; 9; 0; 3; 6; 9; 1; 4; 7; 10; 2; 5;
 Definition constants_x16 : list byte :=
   flat_map (fun k => ChaCha.le_word_bytes (repeat k 16)) (skipn 6 Xoodoo.round_constants ++ [7%N]) ++
   ChaCha.le_word_bytes (to_register ++ from_register).
-
-Lemma length_of_table_x16 : length constants_x16 = 576%nat.
-Proof. reflexivity. Qed.
 
 (** ** What a kernel does with the blocks of one iteration *)
 
@@ -73,29 +72,6 @@ Qed.
 Definition squeeze_sixteen_op : operation :=
   Operation (enter_sixteen Outputs) (fun s _ => (fst (squeeze_sixteen s), [snd (squeeze_sixteen s)])) (senter_sixteen Outputs)
     squeeze_sixteen_symbols (sixteen_enter Outputs) squeeze_sixteen_agrees.
-
-(** ** The kernels *)
-
-(** The bytes, where the test of the counter is, and where what is carried is at the test: the shift register in zmm12, the
-    accumulator four times in each of three registers, or the mask in a row in all three. *)
-Definition absorb_x16_kernel : kernel :=
-  kernel_with abi_zmm0_to_24 Kernels_xoofff_x16_x86_64.xoofff_absorb_blocks_x16 0xd83
-    (Arrangement 96 96 place_x16 owner_x16 (fun _ => false) 112) false constants_x16 16
-    [(12, [3; 4; 5; 6]); (13, [0; 0; 0; 0]); (14, [1; 1; 1; 1]); (15, [2; 2; 2; 2])]%nat.
-Definition squeeze_x16_kernel : kernel :=
-  kernel_with abi_zmm0_to_24 Kernels_xoofff_x16_x86_64.xoofff_squeeze_blocks_x16 0xcca
-    (Arrangement 96 96 place_x16 owner_x16 (fun _ => false) 112) true constants_x16 16
-    [(12, [3; 4; 5; 6]); (13, [0; 1; 2; 0]); (14, [1; 2; 0; 1]); (15, [2; 0; 1; 2])]%nat.
-
-Lemma absorb_x16_checks : checks abi_zmm0_to_24 absorb_x16_kernel absorb_sixteen_op = true.
-Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma squeeze_x16_checks : checks abi_zmm0_to_24 squeeze_x16_kernel squeeze_sixteen_op = true.
-Proof. vm_cast_no_check (eq_refl true). Qed.
-
-Lemma absorb_x16_ends : ends_in_return abi_zmm0_to_24 Kernels_xoofff_x16_x86_64.xoofff_absorb_blocks_x16.
-Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
-Lemma squeeze_x16_ends : ends_in_return abi_zmm0_to_24 Kernels_xoofff_x16_x86_64.xoofff_squeeze_blocks_x16.
-Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
 (** ** The order of the bytes *)
 
@@ -154,55 +130,27 @@ Opaque Xoofff.absorb_blocks Xoofff.squeeze_blocks read blocks deck_at constants_
   enter_sixteen register ordered
   Kernels_xoofff_x16_x86_64.xoofff_absorb_blocks_x16 Kernels_xoofff_x16_x86_64.xoofff_squeeze_blocks_x16.
 
-(** What holds when a kernel returns: about its buffers, its accesses, and memory. *)
-Definition ends (code : list byte) (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine)
-    (result : memory -> Prop) : Prop :=
-  Forall (allowed code buffers m) accesses /\
-  exists k m', run x86_64 k m = Some m' /\ returned_zmm0_to_24 m m' /\ result (mem m') /\
-    (forall a, Forall (fun b => fst b = true -> ~ fst (snd b) <= a < fst (snd b) + snd (snd b)) buffers -> mem m' a = mem m a) /\
-    trace m' = accesses ++ trace m.
-
-(** n groups of sixteen blocks are absorbed. *)
+(** Where the test of the counter is, and where what is carried is at the test: the shift register in zmm12, the accumulator
+    four times in each of three registers, or the mask in a row in all three. *)
 Theorem xoofff_absorb_blocks_x16_x86_64 :
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let code := Kernels_xoofff_x16_x86_64.xoofff_absorb_blocks_x16 in
-  let deck := gpr m rdi in let input := gpr m rsi in let table := gpr m rcx in
-  let buffers := [(true, (deck, 96)); (false, (table, 576)); (false, (input, 768 * Z.of_nat n))] in
-  called code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m rdx = Z.of_nat n -> read (mem m) table 576 = constants_x16 ->
-  ends code buffers (accesses (pc m) (gpr m rsp) deck input table n) m (fun after =>
-    deck_at after deck = Xoofff.absorb_blocks (deck_at (mem m) deck) (blocks (mem m) input (16 * n))).
+  absorbs (convention_x86_64 9) 16 constants_x16 Kernels_xoofff_x16_x86_64.xoofff_absorb_blocks_x16.
 Proof.
-  pose proof (absorbed_by convention_zmm0_to_24 Kernels_xoofff_x16_x86_64.xoofff_absorb_blocks_x16 0xd83 place_x16 owner_x16
-    (fun _ => false) constants_x16 16 112 (words_in absorb_x16_kernel) distinct_arguments_zmm0_to_24 four_arguments_zmm0_to_24
-    place_below same_in_order absorb_x16_ends absorb_sixteen_op) as H.
-  unfold absorbed, buffers_of in H; rewrite length_of_table_x16 in H; apply H; [| |exact absorb_x16_checks].
-  - intros [acc mask] input [A M] L S; cbn [absorb_sixteen_op on_bytes enter fst nth]; unfold XoodooRows.bytes_of.
-    cbn [Xoofff.acc Xoofff.mask] in *; rewrite enter_x16 by assumption.
-    destruct (absorb_sixteen_is (Xoofff.Deck acc mask) input (conj A M) L S) as [E [A2 M2]]; cbn [Xoofff.acc Xoofff.mask] in E.
-    cbv zeta; rewrite E, enter_x16 by assumption; split; [reflexivity|split; assumption].
-  - exact (enter_begins Masks).
+  apply (absorbed_by (convention_x86_64 9) Kernels_xoofff_x16_x86_64.xoofff_absorb_blocks_x16 0xd83 place_x16 owner_x16 (fun _ => false) _ _ 112
+    [(12, [3; 4; 5; 6]); (13, [0; 0; 0; 0]); (14, [1; 1; 1; 1]); (15, [2; 2; 2; 2])]%nat place_below same_in_order ltac:(by_evaluation)
+    absorb_sixteen_op); [|exact (enter_begins Masks)|by_evaluation].
+  intros [acc mask] input [A M] L S; cbn [absorb_sixteen_op on_bytes enter fst nth]; unfold XoodooRows.bytes_of.
+  cbn [Xoofff.acc Xoofff.mask] in *; rewrite enter_x16 by assumption.
+  destruct (absorb_sixteen_is (Xoofff.Deck acc mask) input (conj A M) L S) as [E [A2 M2]]; cbn [Xoofff.acc Xoofff.mask] in E.
+  cbv zeta; rewrite E, enter_x16 by assumption; split; [reflexivity|split; assumption].
 Qed.
 
-(** n groups of sixteen blocks are squeezed. *)
 Theorem xoofff_squeeze_blocks_x16_x86_64 :
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let code := Kernels_xoofff_x16_x86_64.xoofff_squeeze_blocks_x16 in
-  let states := gpr m rdi in let output := gpr m rsi in let table := gpr m rcx in
-  let buffers := [(true, (states, 96)); (false, (table, 576)); (true, (output, 768 * Z.of_nat n))] in
-  let mask := read (mem m) states 48 in
-  let squeezed := Xoofff.squeeze_blocks mask (read (mem m) (states + 48) 48) (16 * n) in
-  called code buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m rdx = Z.of_nat n -> read (mem m) table 576 = constants_x16 ->
-  ends code buffers (accesses (pc m) (gpr m rsp) states output table n) m (fun after =>
-    read after states 48 = mask /\ read after (states + 48) 48 = fst squeezed /\ blocks after output (16 * n) = snd squeezed).
+  squeezes (convention_x86_64 9) 16 constants_x16 Kernels_xoofff_x16_x86_64.xoofff_squeeze_blocks_x16.
 Proof.
-  pose proof (squeezed_by convention_zmm0_to_24 Kernels_xoofff_x16_x86_64.xoofff_squeeze_blocks_x16 0xcca place_x16 owner_x16
-    (fun _ => false) constants_x16 16 112 (words_in squeeze_x16_kernel) distinct_arguments_zmm0_to_24 four_arguments_zmm0_to_24
-    place_below same_in_order squeeze_x16_ends squeeze_sixteen_op) as H.
-  unfold squeezed_with, buffers_of in H; rewrite length_of_table_x16 in H; apply H; [| |exact squeeze_x16_checks].
-  - intros mask y cs M Y; cbn [squeeze_sixteen_op on_bytes enter]; rewrite enter_x16 by assumption.
-    cbv zeta; rewrite squeeze_sixteen_is by assumption; cbn [fst snd].
-    rewrite enter_x16 by (assumption || apply blocks_squeezed; assumption); reflexivity.
-  - exact (enter_begins Outputs).
+  apply (squeezed_by (convention_x86_64 9) Kernels_xoofff_x16_x86_64.xoofff_squeeze_blocks_x16 0xcca place_x16 owner_x16 (fun _ => false) _ _ 112
+    [(12, [3; 4; 5; 6]); (13, [0; 1; 2; 0]); (14, [1; 2; 0; 1]); (15, [2; 0; 1; 2])]%nat place_below same_in_order ltac:(by_evaluation)
+    squeeze_sixteen_op); [|exact (enter_begins Outputs)|by_evaluation].
+  intros mask y cs M Y; cbn [squeeze_sixteen_op on_bytes enter]; rewrite enter_x16 by assumption.
+  cbv zeta; rewrite squeeze_sixteen_is by assumption; cbn [fst snd].
+  rewrite enter_x16 by (assumption || apply blocks_squeezed; assumption); reflexivity.
 Qed.
