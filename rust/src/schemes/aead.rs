@@ -6,7 +6,7 @@
 //! far two messages agree, and the XOR of what follows: if nonces may repeat, use [`siv`](crate::siv).
 //!
 //! Sizes in bytes: key 32, nonce 16 or more, tag 16. A sealed message is longer than its plaintext by the tag. For
-//! what does not fit in memory see [`aestream`](crate::aestream) and [`seekable`](crate::seekable).
+//! messages that do not fit in memory, see [`aestream`](crate::aestream) and [`seekable`](crate::seekable).
 //!
 //! ```
 //! use veriplex::{Key, Nonce, aead::Aead, label, os_rng};
@@ -58,7 +58,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         Self::from_protocol(Protocol::keyed(domain.label(), key))
     }
 
-    /// An AEAD under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    /// An AEAD under the key in a protocol: for keys of other lengths, or for a key that a longer transcript agreed on.
     ///
     /// [`Aead::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
     #[must_use]
@@ -68,8 +68,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         Self(keyed)
     }
 
-    /// [`Aead::seal_in_place`] of many messages: eight at a time, and so faster where the CPU has the instructions. Messages of
-    /// about the same length are the fastest.
+    /// [`Aead::seal_in_place`] for many messages, eight at a time, which is faster where the CPU has the instructions.
+    /// Messages of about the same length are the fastest.
     ///
     /// ```
     /// use veriplex::{Key, aead::{Aead, Message}, label, os_rng};
@@ -116,12 +116,12 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         many::run(&self.0, closing, jobs, |job| job.release().map(drop))
     }
 
-    /// [`Aead::open_in_place`] of many messages. `on_opened` gets the index of each in the slice, with its plaintext or
-    /// its error, in no particular order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
-    /// sealed, and then the ciphertext is overwritten with zeros; [`Error::TooShort`] if there are fewer than 16 bytes. A
-    /// message that is wrong makes no other fail.
+    /// [`Aead::open_in_place`] for many messages. `on_opened` gets the index of each in the slice, with its plaintext
+    /// or its error, in no particular order: [`Error::Verification`] if nonce, associated data or `in_out` are not what
+    /// was sealed, and then the ciphertext is overwritten with zeros; [`Error::TooShort`] if there are fewer than 16
+    /// bytes. A wrong message does not make others fail.
     ///
-    /// If `on_opened` panics, what it did not get is zeros or still sealed.
+    /// If `on_opened` panics, the messages that it did not get are zeros or still sealed.
     pub fn open_many(
         &self,
         messages: &mut [Message<'_, NONCE_LEN>],
@@ -158,12 +158,12 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         operation(&mut protocol)
     }
 
-    /// Encrypts in every form.
+    /// What all forms of encryption do.
     fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
         self.with_message(nonce, ad, |protocol| protocol.seal(label!("message"), data))
     }
 
-    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    /// What all forms of decryption do. If the tag is wrong, the output is all zeros.
     fn open(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>, tag: &[u8; TAG_LEN]) -> Result<(), Error> {
         self.with_message(nonce, ad, |protocol| {
             protocol.open_last(label!("message"), data, tag)

@@ -2,14 +2,13 @@
 //!
 //! Sizes in bytes: key 32, nonce 16 or more ([`Aead`]) or of any length ([`Siv`]), tag 32.
 //!
-//! An attacker who chooses everything, keys included, finds two messages with the same tag of 16 bytes in about 2^64
-//! work, and with the same tag of 32 bytes in about 2^128. That matters where one ciphertext must not open under two
-//! keys: with passwords or other keys that an attacker may choose, where the receiver tries many keys, and where a third
-//! party judges messages. Against forgers, who do not know the key, tags of 16 bytes are long enough:
-//! [`aead`](crate::aead), [`siv`].
+//! An attacker who chooses everything, keys included, finds two messages with the same 16-byte tag with about 2^64
+//! work, and with the same 32-byte tag with about 2^128. This matters where one ciphertext must not open under two
+//! keys: if an attacker may choose keys or passwords, if the receiver tries many keys, or if a third party judges
+//! messages. Against forgers, who do not know the key, 16 bytes are long enough: [`aead`](crate::aead), [`siv`].
 //!
-//! [`Aead`] and [`Siv`] promise what those do, and cost as much. They begin with Mix `key`, `tag-length`, so nothing that
-//! one of the four seals opens under another, even with the same domain and key. Then:
+//! [`Aead`] and [`Siv`] promise what those do, and cost as much. They begin with Mix `key`, `tag-length`, so what one
+//! of the four seals does not open with another, even in the same domain under the same key. Then:
 //!
 //! - [`Aead`]: Mix `nonce`, `ad`; Mask `message`; Derive `tag`. The nonce **must never repeat** under a key: that
 //!   shows how far two messages agree, and the XOR of what follows.
@@ -58,7 +57,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         Self::from_protocol(Protocol::keyed(domain, key))
     }
 
-    /// An AEAD under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    /// An AEAD under the key in a protocol: for keys of other lengths, or for a key that a longer transcript agreed on.
     ///
     /// [`Aead::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
     #[must_use]
@@ -67,7 +66,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         Self(with_tag_length(keyed))
     }
 
-    /// Encrypts in every form.
+    /// What all forms of encryption do.
     fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
         let mut protocol = self.0.message(nonce, ad);
         protocol.mask_begin(label!("message"));
@@ -75,7 +74,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         protocol.derive_array(label!("tag"))
     }
 
-    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    /// What all forms of decryption do. If the tag is wrong, the output is all zeros.
     fn open(
         &self,
         nonce: &[u8],
@@ -106,7 +105,8 @@ impl Siv {
         Self::from_protocol(Protocol::keyed(domain, key))
     }
 
-    /// A SIV cipher under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    /// A SIV cipher under the key in a protocol: for keys of other lengths, or for a key that a longer transcript
+    /// agreed on.
     ///
     /// [`Siv::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
     #[must_use]
@@ -114,12 +114,12 @@ impl Siv {
         Self(with_tag_length(keyed))
     }
 
-    /// Encrypts in every form.
+    /// What all forms of encryption do.
     fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
         siv::seal(&self.0, nonce, ad, data)
     }
 
-    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    /// What all forms of decryption do. If the tag is wrong, the output is all zeros.
     fn open(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>, received: &[u8; TAG_LEN]) -> Result<(), Error> {
         siv::open(&self.0, nonce, ad, data, received)
     }

@@ -1,9 +1,8 @@
 //! Hash and extendable output: Mix `message`, Derive `digest`.
 //!
-//! Collision and (second-)preimage resistance of 128 bits at 32 bytes of output; outputs of different
-//! domains, or of different lengths, are independent. The length is part of what is hashed, so you must know it before
-//! the first byte comes out, and there is no reader of unlimited output. For a hash under a key, see
-//! [`mac`](crate::mac).
+//! Collision and (second-)preimage resistance of 128 bits at 32 bytes of output; outputs of different domains, or of
+//! different lengths, are independent. The output's length is hashed too, so you must know it before the first byte
+//! comes out, and there is no reader of unlimited output. For a hash under a key, see [`mac`](crate::mac).
 //!
 //! ```
 //! use veriplex::{digest, label};
@@ -125,8 +124,8 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
     Protocol::derive_from(domain, inputs, label!("digest"), output);
 }
 
-/// The digests of many messages, each that of [`digest()`], or, if `N` is not 32, of [`digest_into`]: eight at a time, and so
-/// faster where the CPU has the instructions.
+/// Computes the digests of many messages, eight at a time, which is faster where the CPU has the instructions. Each is
+/// that of [`digest()`] or, if `N` is not 32, of [`digest_into`].
 ///
 /// Messages of about the same length are the fastest.
 ///
@@ -193,7 +192,7 @@ impl Hasher {
         Self(protocol)
     }
 
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.0.mix_more(input);
     }
@@ -206,7 +205,7 @@ impl Hasher {
         Digest(digest)
     }
 
-    /// An output of any length. One length's output is not the beginning of another's.
+    /// An output of any length. An output is not the beginning of a longer one.
     pub fn finalize_into(mut self, output: &mut [u8]) {
         self.0.derive(label!("digest"), output);
     }

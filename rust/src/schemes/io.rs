@@ -219,18 +219,19 @@ impl<S: Seal, W> SealWriter<Sealing<S>, W> {
 }
 
 impl<S: Outgoing, W: Write> SealWriter<S, W> {
-    /// Writes what is left and the end of the stream, flushes the inner writer and gives it back.
+    /// Writes the remaining data and the end of the stream, flushes the inner writer and returns it.
     ///
     /// # Errors
     ///
-    /// Those of the inner writer. What was not written is then lost. Use [`SealWriter::try_finish`] if you can
-    /// repair that.
+    /// Those of the inner writer. Unwritten data are then lost. Use [`SealWriter::try_finish`] if you can repair the
+    /// writer.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
         Ok(self.inner)
     }
 
-    /// Writes what is left and the end of the stream, and flushes the inner writer. Nothing can be written afterwards.
+    /// Writes the remaining data and the end of the stream, and flushes the inner writer. Nothing can be written
+    /// afterwards.
     ///
     /// # Errors
     ///
@@ -255,14 +256,14 @@ impl<S: Outgoing, W: Write> SealWriter<S, W> {
 }
 
 impl<S: Outgoing, W: Write> Write for SealWriter<S, W> {
-    /// Takes plaintext. An error is one of the inner writer; then nothing was taken, and the call can be repeated.
+    /// Takes plaintext. Errors are those of the inner writer; nothing was taken then, and the call can be repeated.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         self.write_pending()?;
         self.sealing.accept(input)
     }
 
-    /// Writes what was sealed, and where blocks may end early also seals and writes what was taken so far as a block
-    /// of its own; then flushes the inner writer.
+    /// Writes what was sealed, then flushes the inner writer. Where blocks may end early, it first seals and writes the
+    /// data taken so far as a block.
     fn flush(&mut self) -> io::Result<()> {
         self.write_pending()?;
         self.sealing.end_block();
@@ -389,17 +390,17 @@ impl<O: Incoming, R: Read> Read for OpenReader<O, R> {
 macro_rules! seal_writer {
     ($name:ident, [$($declared:tt)*], [$($used:tt)*]) => {
         impl<W: std::io::Write, $($declared)*> $name<W, $($used)*> {
-            /// Writes what is left and the end of the stream, flushes the inner writer and gives it back.
+            /// Writes the remaining data and the end of the stream, flushes the inner writer and returns it.
             ///
             /// # Errors
             ///
-            /// Those of the inner writer. What was not written is then lost. Use `try_finish` if you can repair that.
+            /// Those of the inner writer. Unwritten data are then lost. Use `try_finish` if you can repair the writer.
             pub fn finish(self) -> std::io::Result<W> {
                 self.0.finish()
             }
 
-            /// Writes what is left and the end of the stream, and flushes the inner writer. Nothing can be written
-            /// afterwards.
+            /// Writes the remaining data and the end of the stream, and flushes the inner writer. Nothing can be
+            /// written afterwards.
             ///
             /// # Errors
             ///
@@ -410,14 +411,14 @@ macro_rules! seal_writer {
         }
 
         impl<W: std::io::Write, $($declared)*> std::io::Write for $name<W, $($used)*> {
-            /// Takes plaintext. An error is one of the inner writer; then nothing was taken, and the call can be
+            /// Takes plaintext. Errors are those of the inner writer; nothing was taken then, and the call can be
             /// repeated.
             fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
                 self.0.write(input)
             }
 
-            /// Writes what was sealed, and where blocks may end early also seals and writes what was taken so far as a
-            /// block of its own; then flushes the inner writer.
+            /// Writes what was sealed, then flushes the inner writer. Where blocks may end early, it first seals and
+            /// writes the data taken so far as a block.
             fn flush(&mut self) -> std::io::Result<()> {
                 self.0.flush()
             }
@@ -448,7 +449,7 @@ macro_rules! seal_writer {
                 core::pin::Pin::new(&mut self.0).poll_flush(cx)
             }
 
-            /// Writes what is left and the end of the stream, then shuts the inner writer down.
+            /// Writes the remaining data and the end of the stream, then shuts the inner writer down.
             fn poll_shutdown(
                 mut self: core::pin::Pin<&mut Self>,
                 cx: &mut core::task::Context<'_>,
@@ -557,7 +558,7 @@ mod asynchronous {
             again(Pin::new(&mut self.inner).poll_flush(cx), cx)
         }
 
-        /// Writes what is left and the end of the stream, then shuts the inner writer down.
+        /// Writes the remaining data and the end of the stream, then shuts the inner writer down.
         fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             ready!(self.poll_write_pending(cx))?;
             self.sealing.end()?;

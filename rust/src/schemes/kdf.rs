@@ -32,7 +32,7 @@ pub struct Kdf(Protocol);
 impl zeroize::ZeroizeOnDrop for Kdf {}
 
 impl Kdf {
-    /// Takes in the salt, which may be public or empty, and the secret.
+    /// Absorbs the salt, which may be public or empty, and the secret.
     #[must_use]
     pub fn extract(domain: Label<'_>, salt: &[u8], secret: &[u8]) -> Self {
         let mut protocol = Protocol::new(domain);
@@ -58,8 +58,8 @@ impl Kdf {
         key
     }
 
-    /// The keys for many contexts, each that of [`Kdf::expand`]: eight at a time, and so faster where the CPU has the
-    /// instructions. Contexts of about the same length are the fastest.
+    /// Derives the keys for many contexts as [`Kdf::expand`] does, eight at a time, which is faster where the CPU has
+    /// the instructions. Contexts of about the same length are the fastest.
     ///
     /// ```
     /// use veriplex::{Key, kdf::Kdf, label, os_rng};
@@ -92,7 +92,7 @@ impl Kdf {
         Ok(())
     }
 
-    /// Fills `output`, of any length. One length's output is not the beginning of another's.
+    /// Fills `output`, of any length. An output is not the beginning of a longer one.
     pub fn expand_into(&self, info: &[u8], output: &mut [u8]) {
         let mut protocol = self.0.clone();
         protocol.mix(label!("info"), info);

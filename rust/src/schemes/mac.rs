@@ -1,9 +1,9 @@
 //! Message authentication, also called keyed digest: Mix `key`, Mix `message`, Derive `tag`.
 //!
-//! A pseudorandom function of the message. The tag has 16 bytes: a forgery succeeds with probability 2^-128 per
-//! try. A keyed digest has any length, and collides no sooner than a digest of that length, even for those who know the
-//! key. There is no nonce. The key has 32 bytes. Whoever can verify a tag can make one: where that must not be possible,
-//! see `sig` (feature `ristretto`).
+//! A pseudorandom function of the message. The tag has 16 bytes: a forgery succeeds with probability 2^-128 per try. A
+//! keyed digest has any length, and resists collisions like a digest of that length, even against those who know the
+//! key. There is no nonce. The key has 32 bytes. Whoever can verify a tag can also make one; to prevent that, use `sig`
+//! (feature `ristretto`).
 //!
 //! ```
 //! use veriplex::{Key, label, mac::Mac, os_rng};
@@ -37,9 +37,9 @@ pub fn mac(domain: impl Domain, key: &Key, message: &[u8]) -> Tag {
     tag
 }
 
-/// The tags of many messages under one key, each that of [`mac()`], or, if `N` is not 16, the keyed digest of
-/// [`Mac::finalize_array`]: eight at a time, and so faster where the CPU has the instructions. Messages of about the same
-/// length are the fastest.
+/// Computes the tags of many messages under one key, eight at a time, which is faster where the CPU has the
+/// instructions. Each is the tag of [`mac()`] or, if `N` is not 16, the keyed digest of [`Mac::finalize_array`].
+/// Messages of about the same length are the fastest.
 ///
 /// ```
 /// use veriplex::{Key, label, mac::{self, Tag}, os_rng};
@@ -88,7 +88,8 @@ impl Mac {
         Self::from_protocol(Protocol::keyed(domain.label(), key))
     }
 
-    /// Starts a tag under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    /// Starts a tag under the key in a protocol: for keys of other lengths, or for a key that a longer transcript
+    /// agreed on.
     ///
     /// [`Mac::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can make tags.
     #[must_use]
@@ -97,7 +98,7 @@ impl Mac {
         Self(keyed)
     }
 
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.0.mix_more(input);
     }
@@ -124,8 +125,8 @@ impl Mac {
         Tag(self.0.derive_array(label!("tag")))
     }
 
-    /// A keyed digest of any length. One length's output is not the beginning of another's, so one of 16 bytes is the
-    /// tag, and the others reveal nothing about it.
+    /// A keyed digest of any length. An output is not the beginning of a longer one. The output of 16 bytes is the tag;
+    /// the others reveal nothing about it.
     pub fn finalize_into(mut self, output: &mut [u8]) {
         self.0.derive(label!("tag"), output);
     }
@@ -146,9 +147,8 @@ impl Mac {
 
 hash_writer!(Mac);
 
-/// A tag of `N` bytes. Two tags compare in constant time; a tag does not compare with an array, which would not. For the
-/// same reason it has no `AsRef`, `Ord` or `Hash`. It is parsed from hexadecimal digits, and does not display itself, as
-/// it may be a secret.
+/// A tag of `N` bytes. Tags are compared in constant time. So a tag cannot be compared with an array, and has no
+/// `AsRef`, `Ord` or `Hash`. It can be parsed from hexadecimal digits but has no `Display`, since it may be secret.
 ///
 /// ```compile_fail,E0308
 /// let key = veriplex::Key::from([7; 32]);
@@ -234,7 +234,7 @@ impl<const N: usize> PartialEq for Tag<N> {
 
 impl<const N: usize> Eq for Tag<N> {}
 
-/// Shows no part of the tag: a keyed digest may be a secret, and so is the right tag of a forged message.
+/// Shows no part of the tag: a keyed digest may be secret, and so is the right tag for a forged message.
 impl<const N: usize> fmt::Debug for Tag<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tag").finish_non_exhaustive()

@@ -1,22 +1,22 @@
 //! Memory-hard hash, for passwords: `DEGSample` ([arXiv 2508.06795](https://arxiv.org/abs/2508.06795)) over
 //! Protocol.
 //!
-//! With N = 2^cost it computes 5N blocks of 1024 bytes, each from blocks before it, and keeps all of them in
-//! memory: 5 * 2^cost KiB. Which blocks the first 3N depend on is a matter of salt and cost alone. Each of the last
-//! 2N looks up one of the first 3N, at a place that depends on password and salt.
+//! With N = 2^cost it computes 5N blocks of 1024 bytes, each from blocks before it, and keeps all of them in memory: 5
+//! * 2^cost KiB. Salt and cost alone decide which blocks the first 3N depend on. Each of the last 2N looks up one of
+//! the first 3N, at a place that depends on password and salt.
 //!
-//! A guess at the password costs about what one call costs: the paper bounds from below the memory that any
-//! (also parallel) way to compute the output holds, and for how long, if the hash in it is ideal. The
-//! output is pseudorandom to those who cannot guess the password.
+//! A guess at the password costs about as much as one call: if the underlying hash is ideal, the paper proves how much
+//! memory any computation of the output, even a parallel one, must hold, and for how long. The output is pseudorandom
+//! to those who cannot guess the password.
 //!
-//! **The timing of memory accesses in the last 2N blocks depends on password and salt.** That is by design of such
-//! hybrid functions. Whoever observes them (a process on the same machine, through caches) can drop most wrong guesses
-//! after the first 3N blocks, and needs less memory for it. Apart from this, time depends only on the password's
+//! **The timing of memory accesses in the last 2N blocks depends on password and salt.** This is inherent in such
+//! hybrid functions. Whoever observes these accesses (a process on the same machine, through caches) can reject most
+//! wrong guesses after the first 3N blocks, with less memory. Apart from this, time depends only on the password's
 //! length.
 //!
-//! Choose the largest cost that your users can wait for: [`Mhf::RECOMMENDED_COST`] unless you have measured. The
-//! salt must be different for every password: 16 random bytes, stored with cost and output. Secrets that cannot be guessed
-//! need none of this: use [`kdf`](crate::kdf).
+//! Choose the largest cost that your users can wait for: [`Mhf::RECOMMENDED_COST`] unless you have measured. The salt
+//! must be different for every password: 16 random bytes, stored with cost and output. For secrets that cannot be
+//! guessed, use [`kdf`](crate::kdf) instead.
 //!
 //! ```
 //! use veriplex::{Key, Nonce, label, mhf::Mhf, os_rng};
@@ -92,9 +92,9 @@ impl<'d> Mhf<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::CostTooLow`] below [`Mhf::MIN_COST`], [`Error::CostTooHigh`] above [`Mhf::MAX_COST`]. That still allows
-    /// more memory than most machines have: set your own limit for a cost that comes from outside. In a constant, a wrong
-    /// cost does not compile:
+    /// [`Error::CostTooLow`] below [`Mhf::MIN_COST`], [`Error::CostTooHigh`] above [`Mhf::MAX_COST`]. This maximum is
+    /// more memory than most machines have, so set your own limit on costs that come from outside. In a constant, a
+    /// wrong cost does not compile:
     ///
     /// ```compile_fail,E0080
     /// use veriplex::{label, mhf::Mhf};
@@ -111,8 +111,8 @@ impl<'d> Mhf<'d> {
         Self::with_any_cost(domain, cost)
     }
 
-    /// The same without a lower bound: for tests, and for hashes that were made with such a cost. Below
-    /// [`Mhf::MIN_COST`] a guess at the password costs hardly anything.
+    /// The same without a lower bound, for tests and for existing hashes with a lower cost. Below [`Mhf::MIN_COST`] a
+    /// guess at the password costs hardly anything.
     ///
     /// # Errors
     ///
@@ -227,8 +227,8 @@ impl Mhf<'_> {
         Ok(key)
     }
 
-    /// Fills `output`, of any length, in memory that it allocates and wipes. One length's output is not the
-    /// beginning of another's.
+    /// Fills `output`, of any length, in memory that it allocates and wipes. An output is not the beginning of a longer
+    /// one.
     ///
     /// # Errors
     ///

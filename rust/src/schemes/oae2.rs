@@ -1,17 +1,17 @@
 //! Authenticated encryption of a stream in blocks of one fixed size: Mix `key`, Mix `nonce`, then the blocks.
 //!
-//! A block of `BLOCK_LEN` bytes is Seal `block`. The last block, always there, has fewer bytes of message, padded with
-//! 0x80 and zeros, and is Seal `final`; so a message that fills its blocks gets one more, of padding only. Every block
-//! grows by a tag of 16 bytes. The key has 32 bytes, the nonce 16 or more (24 if it is random). The sealed stream shows
-//! how many blocks the message has, not how many bytes. Blocks cannot be changed, dropped, repeated or reordered, nor
-//! the end cut off, without an error: every block depends on all before it. It is the notion `OAE2` of Hoang,
+//! A block of `BLOCK_LEN` bytes is Seal `block`. The last block always exists and has fewer bytes of message, padded
+//! with 0x80 and zeros; it is Seal `final`. So a message that fills its blocks gets one more, of padding only. Every
+//! block grows by a tag of 16 bytes. The key has 32 bytes, the nonce 16 or more (24 if it is random). The sealed stream
+//! shows how many blocks the message has, not how many bytes. Blocks cannot be changed, dropped, repeated or reordered,
+//! nor the end cut off, without an error: every block depends on all before it. It is the notion `OAE2` of Hoang,
 //! Reyhanitabar, Rogaway and Vizár ("Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO
 //! 2015, [eprint 2015/189](https://eprint.iacr.org/2015/189)) as long as no nonce repeats under a key. A forged block
 //! is accepted with probability 2^-128 per try. Two streams with the same nonce show how far their messages agree, and
 //! the XOR of the bytes that follow.
 //!
-//! [`aestream`](crate::aestream) has blocks of any size instead, can be flushed, and ends by itself; here the end
-//! is that of the input, so that a reader must know whether there is more before it opens a block.
+//! [`aestream`](crate::aestream) instead has blocks of any size, can be flushed, and marks its own end. Here the stream
+//! ends where the input ends, so a reader must know whether more follows before it opens a block.
 //!
 //! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers, and with feature `alloc` on whole messages
 //! (`seal_vec`, `open_vec`); with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also
@@ -115,7 +115,7 @@ impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {
     /// # Errors
     ///
     /// [`Error::BufferLength`] unless `block` has [`Sealer::SEALED_LEN`] bytes, or if `plaintext_len` is not below
-    /// `BLOCK_LEN`. The stream cannot be ended then: check them before, if they are not constant.
+    /// `BLOCK_LEN`. The stream can then no longer be ended, so check them first if they are not constant.
     pub fn finish(mut self, block: &mut [u8], plaintext_len: usize) -> Result<Protocol, Error> {
         self.seal_last(block, plaintext_len)?;
         Ok(self.0)
@@ -301,10 +301,9 @@ mod io {
 
     /// Reads a stream to the end of the inner reader and returns only what was verified.
     ///
-    /// Reading gives 0 bytes only at the verified end. A stream cut inside of a block is an error of kind
-    /// `UnexpectedEof`, any other damage one of kind `InvalidData`, also a cut between two blocks; after these
-    /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one
-    /// block.
+    /// A read returns 0 bytes only at the verified end. A cut inside a block is an error of kind `UnexpectedEof`; any
+    /// other damage, also a cut between two blocks, is one of kind `InvalidData`. After these, every call is an error.
+    /// An error of the inner reader changes nothing: the call can be repeated. It holds one block.
     pub struct OpenReader<R, const BLOCK_LEN: usize>(
         crate::schemes::io::OpenReader<Opening<Opener<BLOCK_LEN>>, R>,
     );

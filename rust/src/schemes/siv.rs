@@ -2,13 +2,13 @@
 //! `role`; one branch derives the tag from the plaintext, the other masks the plaintext under the tag.
 //!
 //! Deterministic authenticated encryption: a repeated nonce reveals only whether nonce, associated data and message
-//! were all the same, as long as no two different messages have the same tag. Expect that only after about 2^64
+//! were all the same, as long as no two different messages have the same tag. Expect equal tags only after about 2^64
 //! messages under one key. A forgery succeeds with probability 2^-128 per try. The nonce may have any length, even
 //! zero; the key has 32 bytes; the ciphertext is 16 bytes longer than the message, which is read twice. If nonces never
 //! repeat, [`aead`](crate::aead) is about twice as fast.
 //!
-//! A message that is too long for memory is encrypted in two passes, by a [`Tagger`] and its [`Encryptor`], and decrypted
-//! in one, by a [`Decryptor`]. Any pieces give the same ciphertext.
+//! A message that is too long for memory is encrypted in two passes, by a [`Tagger`] and its [`Encryptor`], and
+//! decrypted in one, by a [`Decryptor`]. However a message is divided, the ciphertext is the same.
 //!
 //! ```
 //! use veriplex::{Key, label, os_rng, siv::Siv};
@@ -43,7 +43,8 @@ impl Siv {
         Self::from_protocol(Protocol::keyed(domain, key))
     }
 
-    /// A SIV cipher under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    /// A SIV cipher under the key in a protocol: for keys of other lengths, or for a key that a longer transcript
+    /// agreed on.
     ///
     /// [`Siv::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
     #[must_use]
@@ -70,12 +71,12 @@ impl Siv {
         Decryptor(Pass::new(branches(&self.0, nonce.as_ref(), ad), *tag))
     }
 
-    /// Encrypts in every form.
+    /// What all forms of encryption do.
     fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
         seal(&self.0, nonce, ad, data)
     }
 
-    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    /// What all forms of decryption do. If the tag is wrong, the output is all zeros.
     fn open(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>, received: &[u8; TAG_LEN]) -> Result<(), Error> {
         open(&self.0, nonce, ad, data, received)
     }
@@ -83,7 +84,7 @@ impl Siv {
 
 with_nonce!(Siv, [], [], (impl AsRef<[u8]> + ?Sized), 16);
 
-/// Encrypts a message in pieces, the first pass: computes the tag.
+/// The first pass over a message in pieces: computes the tag.
 ///
 /// ```
 /// use veriplex::{Key, label, os_rng, siv::Siv};
@@ -112,7 +113,7 @@ pub struct Tagger {
 impl zeroize::ZeroizeOnDrop for Tagger {}
 
 impl Tagger {
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.auth.mix_more(input);
     }
@@ -124,10 +125,11 @@ impl Tagger {
     }
 }
 
-/// Encrypts a message in pieces, the second pass: by [`Tagger::finish`].
+/// The second pass over a message in pieces: encrypts it. Made by [`Tagger::finish`].
 ///
-/// It must be the same message. The ciphertexts of two messages under one tag show how far they agree, and the XOR of what
-/// follows: so give no ciphertext away before [`Encryptor::finish`] succeeds, if the message can change between the passes.
+/// It must be the same message. Ciphertexts of two messages under one tag show how far they agree, and the XOR of what
+/// follows. So if the message can change between the passes, release no ciphertext before [`Encryptor::finish`]
+/// succeeds.
 #[must_use = "call `finish` at the end: without it the message may be another one than that of the tag"]
 #[derive(Clone, Debug)]
 pub struct Encryptor(Pass<TAG_LEN>);
@@ -145,16 +147,15 @@ impl Encryptor {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if this was another message than that of the first pass.
+    /// [`Error::Verification`] if this was not the message of the first pass.
     pub fn finish(self) -> Result<(), Error> {
         self.0.finish()
     }
 }
 
-/// Decrypts a message in pieces: by [`Siv::decryptor`].
+/// Decrypts a message in pieces. Made by [`Siv::decryptor`].
 ///
-/// What it gives is not verified before [`Decryptor::finish`] succeeds. Keep it to yourself until then, and wipe it if it
-/// does not.
+/// Its output is unverified until [`Decryptor::finish`] succeeds. Do not release it before, and wipe it if it does not.
 #[must_use = "call `finish` at the end: without it nothing is verified"]
 #[derive(Clone, Debug)]
 pub struct Decryptor(Pass<TAG_LEN>);

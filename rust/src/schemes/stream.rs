@@ -93,7 +93,7 @@ pub fn decrypt_vec<const N: usize>(
     })
 }
 
-/// Encrypts a message in pieces: any pieces give the same ciphertext.
+/// Encrypts a message in pieces. However it is divided, the ciphertext is the same.
 #[derive(Clone, Debug)]
 pub struct Encryptor(Protocol);
 
@@ -106,8 +106,8 @@ impl Encryptor {
         Self(begin(domain, key, nonce))
     }
 
-    /// Starts a message under the key and the nonce in a protocol: for keys and nonces of other lengths, or for what a
-    /// longer transcript agreed on. [`Self::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
+    /// Starts a message under the key and the nonce in a protocol: for keys and nonces of other lengths, or for those
+    /// that a longer transcript agreed on. [`Self::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
     #[must_use]
     pub fn from_protocol(keyed: Protocol) -> Self {
         Self(begin_in(keyed))
@@ -132,8 +132,8 @@ impl Decryptor {
         Self(begin(domain, key, nonce))
     }
 
-    /// Starts a message under the key and the nonce in a protocol: for keys and nonces of other lengths, or for what a
-    /// longer transcript agreed on. [`Self::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
+    /// Starts a message under the key and the nonce in a protocol: for keys and nonces of other lengths, or for those
+    /// that a longer transcript agreed on. [`Self::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
     #[must_use]
     pub fn from_protocol(keyed: Protocol) -> Self {
         Self(begin_in(keyed))

@@ -10,17 +10,17 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN};
 /// Seals what is written to it and passes the blocks on.
 ///
 /// Blocks are as large as possible, but flushing ends one early. `finish` must be called (or `shutdown` of the
-/// asynchronous writer): without it the stream has no end and the reader will report it as cut. It holds one block,
-/// 64 KiB.
+/// asynchronous writer): without it the stream has no end, and the reader reports it as cut. It holds one block, 64
+/// KiB.
 ///
-/// A protocol without a key is not taken for a key:
+/// A protocol without a key is not accepted as a key:
 ///
 /// ```compile_fail,E0061
 /// let keyed = veriplex::Protocol::new(veriplex::label!("example"));
 /// let writer = veriplex::aestream::SealWriter::new(keyed, Vec::new());
 /// ```
 ///
-/// Nor is a nonce of fewer than 16 bytes taken:
+/// Nor is a nonce of fewer than 16 bytes:
 ///
 /// ```compile_fail,E0080
 /// # fn main() {
@@ -29,7 +29,8 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN};
 /// # }
 /// ```
 ///
-/// A writer that is not used at all is a warning. One that was written to and then dropped is not, but the reader sees it:
+/// The compiler warns about a writer that is never used. It does not warn about one that is written to and then
+/// dropped, but the reader notices:
 ///
 /// ```compile_fail
 /// #![deny(unused_must_use)]
@@ -73,7 +74,7 @@ seal_writer!(SealWriter, [], []);
 
 /// Reads a stream and returns only what was verified.
 ///
-/// Reading returns 0 bytes only at the verified end. A cut stream is an error of kind `UnexpectedEof`, other damage one
+/// A read returns 0 bytes only at the verified end. A cut stream is an error of kind `UnexpectedEof`, other damage one
 /// of kind `InvalidData` (but a changed header may claim more than there is, which looks like a cut). After these,
 /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one block,
 /// 64 KiB, whatever the headers claim. What follows the stream is left in the inner reader.

@@ -20,7 +20,8 @@ pub const OVERHEAD: usize = ENCAPSULATION_LEN + TAG_LEN;
 /// The sender's protocol, and the 1120 bytes from which the receiver computes the same. For a stream of any length use it
 /// with [`aestream`](crate::aestream), say, in a domain of its own.
 ///
-/// Takes 96 bytes from the generator, and nothing else makes the ephemeral key: if it repeats, key streams can repeat.
+/// Takes 96 bytes from the generator. The ephemeral key depends on nothing else: if the generator repeats, key streams
+/// can repeat.
 ///
 /// # Errors
 ///
@@ -76,7 +77,7 @@ pub fn setup_receiver(
     })
 }
 
-/// Encrypts a message to a public key. It is 1136 bytes longer then.
+/// Encrypts a message to a public key; the result is 1136 bytes longer.
 ///
 /// # Errors
 ///

@@ -24,11 +24,11 @@
 //! # Encryption
 //!
 //! [`seal`] encrypts to a public key, as [`hpke`](crate::hpke) does: only the receiver can read the message, and only
-//! sender or receiver can have made it. What differs is who can break that:
+//! sender or receiver can have made it. The difference is what an attacker must break:
 //!
 //! - Confidentiality holds if either half does. Whoever gets the receiver's private key reads all earlier messages.
-//! - **That the message comes from the sender rests on Ristretto255 alone:** a large quantum computer can forge messages,
-//!   though not read them. ML-KEM has no counterpart for a message to someone who does not answer.
+//! - **That the message comes from the sender rests on Ristretto255 alone:** a large quantum computer can forge
+//!   messages, though not read them. ML-KEM offers nothing comparable for one-way messages.
 //! - Messages can be repeated and reordered without notice.
 //!
 //! ```
@@ -44,10 +44,10 @@
 //!
 //! # Stack
 //!
-//! An operation on a private key, of [`tunnel`](crate::tunnel) too, takes up to 96 KiB of stack in a release build: 64 KiB
-//! of it are [wiped](crate::with_wiped_stack) afterwards. Without optimisation `libcrux-ml-kem` alone takes 600 KiB, in
-//! frames that no caller can put on the heap: give threads 640 KiB then, or optimise that crate, for which 128 KiB are
-//! enough:
+//! Operations on a private key, those of [`tunnel`](crate::tunnel) included, take up to 96 KiB of stack in a release
+//! build: 64 KiB of it are [wiped](crate::with_wiped_stack) afterwards. Without optimisation `libcrux-ml-kem` alone
+//! takes 600 KiB, in frames that no caller can move to the heap. Then give threads 640 KiB, or optimise that crate, so
+//! that 128 KiB are enough:
 //!
 //! ```toml
 //! [profile.dev.package]
@@ -309,7 +309,7 @@ impl PublicKey {
         ))
     }
 
-    /// What people compare instead of the key.
+    /// The fingerprint, which people compare instead of the key.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let mut protocol = Protocol::new(label!("veriplex.hybrid.fingerprint.v1"));

@@ -49,16 +49,16 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! Several values need an encoding that keeps them apart, of fixed lengths or with lengths in front.
+//! Encode several values unambiguously: with fixed lengths, or each after its length.
 //!
-//! The ephemeral keys depend on randomness, on the long-term key and on what is known of the handshake by then. Whoever
-//! can predict the generator of one side learns nothing without that side's long-term key; with it, there is no forward
-//! secrecy. A generator that repeats gives the initiator's ephemeral key again, and the responder's in answer to the
-//! same request; if both do, the keys of the session are those of an earlier one.
+//! The ephemeral keys depend on randomness, on the long-term key and on what is known of the handshake by then.
+//! Predicting one side's generator reveals nothing without that side's long-term key; with both, forward secrecy is
+//! lost. If the initiator's generator repeats, so does its ephemeral key; the responder's repeats only in answer to the
+//! same request. If both repeat, the session has the keys of an earlier one.
 //!
 //! # What to do with a session
 //!
-//! Each direction is a secret of its own. Never send with `recv`, and do not use one protocol for two of these purposes
+//! Each direction has its own secret. Never send with `recv`, and do not use one protocol for two of these purposes
 //! without a Fork:
 //!
 //! | for | use |
@@ -67,7 +67,7 @@
 //! | a stream | [`aestream::Sealer::from_protocol`](crate::aestream::Sealer::from_protocol) with `send`, its `Opener` with `recv` |
 //! | messages that may be lost or late, over days | [`Session::into_ratchet`] |
 //! | a key for something else | `send.derive_array`, which is the peer's `recv.derive_array` |
-//! | a tunnel | nothing here: `tunnel` has a handshake of its own, with hybrid keys, and its records start from nothing else |
+//! | a tunnel | nothing here: `tunnel` has its own handshake, with hybrid keys |
 //!
 //! # Values that are used once
 //!
@@ -208,7 +208,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] as there. Another prologue is an error of the initiator.
+    /// [`Error::Verification`] as there. If the prologues differ, the initiator notices.
     pub fn respond_with_prologue<R: CryptoRng + ?Sized>(
         domain: Label<'_>,
         prologue: &[u8],
@@ -270,7 +270,7 @@ impl Responder {
     }
 }
 
-/// A responder that claims a key, and the confirmation that it has not received yet. To refuse it, drop this.
+/// A responder that claims a key, and the confirmation, not sent yet. Drop this to refuse the peer.
 #[derive(Debug)]
 #[must_use]
 pub struct ClaimedResponder {
@@ -285,13 +285,13 @@ impl ClaimedResponder {
         &self.session.peer
     }
 
-    /// Goes on with this peer; the confirmation of 48 bytes goes to the responder.
+    /// Accepts this peer; send the confirmation of 48 bytes to the responder.
     pub fn accept(self) -> (Session, [u8; CONFIRMATION_LEN]) {
         (self.session, self.confirmation)
     }
 }
 
-/// An initiator that claims a key. To refuse it, drop this.
+/// An initiator that claims a key. Drop this to refuse it.
 #[derive(Debug)]
 #[must_use]
 pub struct ClaimedInitiator {
@@ -315,9 +315,9 @@ impl ClaimedInitiator {
 #[derive(Debug)]
 #[must_use]
 pub struct Session {
-    /// What the peer receives with. Only the peer can read it.
+    /// For sending: only the peer can read what is sealed with it.
     pub send: Protocol,
-    /// What the peer sends with: the first message that opens shows that the peer has its private key.
+    /// For receiving: the first message that opens proves that the peer has its private key.
     pub recv: Protocol,
     /// The peer's public key.
     pub peer: PublicKey,

@@ -13,11 +13,11 @@
 //!   [`signcrypt`](crate::signcrypt).
 //! - Messages can be repeated and reordered without notice.
 //! - The ephemeral key depends on the sender's key, the receiver, the message and randomness. A generator that repeats
-//!   or fails reveals equal messages to the same receiver, and no more. [`setup_sender`] does not know the message:
-//!   there a generator that repeats gives the same protocol again.
+//!   or fails reveals equal messages to the same receiver, and no more. [`setup_sender`] does not know the message, so
+//!   a repeating generator gives the same protocol again.
 //!
-//! [`Sealer`] and [`Opener`] are for messages with associated data, with info, or without a sender's key. Their format is
-//! another: what they seal does not open with the functions, nor the other way round.
+//! [`Sealer`] and [`Opener`] are for messages with associated data, with info, or without a sender's key. Their format
+//! differs: they cannot open what the functions seal, nor the other way round.
 //!
 //! A sealed message is [`OVERHEAD`] = 48 bytes longer: the ephemeral public key (32 bytes), ciphertext, tag (16 bytes).
 //!
@@ -55,7 +55,7 @@ pub const OVERHEAD: usize = PublicKey::LEN + TAG_LEN;
 /// Use the protocol for one thing only: do not also seal messages in this domain with [`seal_into`].
 ///
 /// The ephemeral key depends on domain, sender, receiver and 64 bytes of the generator. If these may repeat, mix
-/// something into the protocol that does not, before the first message.
+/// something unique into the protocol before the first message.
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ pub fn setup_receiver(
 
 to_public_key!(tag, TAG_LEN, 16, "as for [`setup_sender`]");
 
-/// Seals in every form: the ephemeral public key and the tag.
+/// What all forms of sealing do; returns the ephemeral public key and the tag.
 fn seal<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     sender: &PrivateKey,
@@ -125,7 +125,7 @@ fn seal<R: CryptoRng + ?Sized>(
     Ok((ephemeral, protocol.seal(label!("message"), data)))
 }
 
-/// Opens in every form. If that fails, the output is all zeros.
+/// What all forms of opening do. If it fails, the output is all zeros.
 fn open(
     domain: Label<'_>,
     receiver: &PrivateKey,

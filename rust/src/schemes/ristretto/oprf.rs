@@ -4,12 +4,11 @@
 //!
 //! It follows OPRF and VOPRF of RFC 9497 (sections 3.3.1 and 3.3.2), after Jarecki, Kiayias and Krawczyk ("2HashDH",
 //! 2014), but a transcript replaces the hash functions: **the two do not interoperate**. There is no partially
-//! oblivious form (POPRF, section 3.3.3): Newplex has none, and it needs an assumption of its own. For public input with few
-//! values, use a [`ServerKey`] for each.
+//! oblivious form (POPRF, section 3.3.3): Newplex has none, and it needs an assumption of its own. If there is public
+//! input with few values, use a [`ServerKey`] for each value.
 //!
-//! **Use an OPRF key for nothing else.** The server applies its key to any element, whatever the domain, so whoever
-//! may ask can break every other use of the same key. Therefore it has a type of its own, [`ServerKey`], that no other
-//! scheme takes.
+//! **Use an OPRF key for nothing else.** The server applies its key to any element, whatever the domain, so whoever may
+//! ask can break every other use of the same key. So it has its own type, [`ServerKey`], that no other scheme takes.
 //!
 //! In order:
 //!

@@ -1,7 +1,8 @@
-//! A session from a shared password, in two messages and a confirmation from each side. An eavesdropper can test no guess
-//! at the password, and an active attacker one guess per run (in the style of `CPace`, draft-irtf-cfrg-cpace). It is
-//! **balanced**: both sides hold the password itself, so whoever steals it from one side can pose as the other. A hash
-//! instead of it, as from [`mhf`](crate::mhf), slows the search for the password down, but serves the thief as well.
+//! A session from a shared password, in two messages and a confirmation from each side. An eavesdropper can test no
+//! guess at the password, and an active attacker one guess per run (in the style of `CPace`, draft-irtf-cfrg-cpace). It
+//! is **balanced**: both sides hold the password itself, so whoever steals it from one side can pose as the other. A
+//! hash of it, as from [`mhf`](crate::mhf), slows down the search for the password, but a thief can use the hash just
+//! as well.
 //!
 //! Each message and each confirmation has 32 bytes.
 //!
@@ -30,8 +31,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! A wrong password is an error of [`Unconfirmed::confirm`]. Count them, and runs that the peer breaks off: whoever
-//! has received a confirmation knows whether its guess was right. Nothing here limits the guesses.
+//! A wrong password is an error of [`Unconfirmed::confirm`]. Count these errors, and runs that the peer breaks off,
+//! since whoever has received a confirmation knows whether its guess was right. Nothing here limits the guesses.
 //!
 //! The initiator is used once:
 //!
@@ -58,7 +59,7 @@ pub const MESSAGE_LEN: usize = ELEMENT_LEN;
 /// Size in bytes of either confirmation.
 pub const CONFIRMATION_LEN: usize = 32;
 
-/// Who runs the protocol, and for what. Nothing here is secret; both sides must have the same.
+/// Who runs the protocol, and for what. Nothing here is secret, and both sides must have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a> {
     /// The name of the initiator.
@@ -113,7 +114,7 @@ impl Initiator {
     }
 }
 
-/// The end of a run of which it is not known whether the passwords were the same.
+/// A run that has ended, but whose passwords may differ.
 ///
 /// There is no session before the peer's confirmation:
 ///
@@ -136,14 +137,14 @@ enum Side {
 }
 
 impl Unconfirmed {
-    /// What goes to the peer: 32 bytes that show it that the passwords were the same.
+    /// The confirmation to send: 32 bytes that show the peer that the passwords were the same.
     #[must_use]
     pub fn confirmation(&self) -> [u8; CONFIRMATION_LEN] {
         let (_, [own, _]) = self.confirmations();
         *own
     }
 
-    /// Reads the peer's confirmation: the session that the peer has too.
+    /// Reads the peer's confirmation, and returns the session that the peer has too.
     ///
     /// # Errors
     ///
@@ -162,9 +163,9 @@ impl Unconfirmed {
         Ok(Session { send, recv })
     }
 
-    /// The protocol as it is before the confirmations, for a protocol that has its own. After a wrong password it differs
-    /// from the peer's, which is as unpredictable as any key, and **there is no error**: use it for nothing before the
-    /// peer has proved that it has the same one. Both sides have the same state, so Fork it before both send.
+    /// Returns the protocol before the confirmations, if you have your own. After a wrong password it differs from the
+    /// peer's, which is as unpredictable as any key, but **there is no error**: do not use it until the peer has proved
+    /// that it has the same one. Both sides have the same state, so Fork it before both send.
     #[must_use]
     pub fn without_confirmation(self) -> Protocol {
         self.protocol
@@ -184,7 +185,7 @@ impl Unconfirmed {
     }
 }
 
-/// What both sides reach with the same password. Its uses are those of
+/// What both sides reach with the same password. Use it like
 /// [`handshake::Session`](crate::handshake#what-to-do-with-a-session).
 #[derive(Debug)]
 #[must_use]

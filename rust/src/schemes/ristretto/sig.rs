@@ -104,8 +104,8 @@ pub fn sign<R: CryptoRng + ?Sized>(
 
 /// Signs a message, without randomness: one message, one signature.
 ///
-/// An attacker who can disturb the computation (fault injection) learns the key from two signatures of one message;
-/// [`sign`] is better where there is a generator.
+/// An attacker who can disturb the computation (fault injection) learns the key from two signatures of one message, so
+/// use [`sign`] where there is a generator.
 #[must_use]
 pub fn sign_deterministic(domain: Label<'_>, key: &PrivateKey, message: &[u8]) -> Signature {
     let mut signer = Signer::new(domain, key);
@@ -148,7 +148,7 @@ impl<'k> Signer<'k> {
         }
     }
 
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.protocol.mix_more(input);
     }
@@ -195,7 +195,7 @@ impl Verifier {
         }
     }
 
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.protocol.mix_more(input);
     }

@@ -7,9 +7,8 @@
 //! - Designed to be confidential under chosen ciphertexts against everyone except the receiver, even with the sender's
 //!   key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard. There is no forward secrecy for the
 //!   receiver.
-//! - What opens was made with the sender's key. The receiver cannot forge it either (sUF-CMA, insider security), by
-//!   the argument of [`sig`](crate::sig). This is what [`hpke`](crate::hpke) lacks. The receiver can show others who
-//!   signed.
+//! - What opens was made with the sender's key. The receiver cannot forge it either (sUF-CMA, insider security), by the
+//!   argument of [`sig`](crate::sig). [`hpke`](crate::hpke) lacks this. The receiver can show others who signed.
 //! - Ephemeral key and nonce depend on key, message and randomness. A generator that repeats or fails reveals equal
 //!   messages to the same receiver, and no more.
 //! - Messages can be repeated and reordered without notice.
@@ -56,7 +55,7 @@ to_public_key!(
     "if the ephemeral key or a Diffie-Hellman step gives the identity (a probability of 2^-252)"
 );
 
-/// Seals in every form: the ephemeral public key and the masked proof.
+/// What all forms of sealing do; returns the ephemeral public key and the masked proof.
 fn seal<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     sender: &PrivateKey,
@@ -88,7 +87,7 @@ fn seal<R: CryptoRng + ?Sized>(
     Ok((ephemeral.public_key().to_bytes(), proof))
 }
 
-/// Opens in every form. If that fails, the output is all zeros.
+/// What all forms of opening do. If it fails, the output is all zeros.
 fn open(
     domain: Label<'_>,
     receiver: &PrivateKey,

@@ -15,8 +15,8 @@
 //!
 //! A proof has 96 bytes; the output is as long as the caller wants.
 //!
-//! An output is no key: whoever has the proof computes it. As a nonce it is the same again for the same input, so use it
-//! only if no input occurs twice under the key of the scheme, or with [`siv`](crate::siv).
+//! An output is not a key: whoever has the proof can compute it. As a nonce, it repeats with the input, so use it only
+//! if no input occurs twice under the key of the scheme, or with [`siv`](crate::siv).
 //!
 //! ```
 //! use veriplex::{keys::PrivateKey, label, os_rng, vrf};

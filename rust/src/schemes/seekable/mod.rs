@@ -109,7 +109,8 @@ impl<const NONCE_LEN: usize> Seekable<NONCE_LEN> {
         Self::from_protocol(Protocol::keyed(domain, key))
     }
 
-    /// The encryption under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    /// The encryption under the key in a protocol: for keys of other lengths, or for a key that a longer transcript
+    /// agreed on.
     ///
     /// [`Seekable::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
     #[must_use]

@@ -99,7 +99,7 @@ impl Tree {
         Self::from_protocol(Protocol::keyed(domain, key))
     }
 
-    /// The hash over a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    /// The hash over a protocol: for keys of other lengths, or for a key that a longer transcript agreed on.
     ///
     /// [`Tree::new`] is this with Init `domain`, [`Tree::keyed`] with Init `domain`, Mix `key`.
     #[must_use]

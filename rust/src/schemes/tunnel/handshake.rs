@@ -127,7 +127,7 @@ impl Initiator {
         })
     }
 
-    /// Reads the response. Then the peer is known to be the responder; it knows the initiator when it has received a
+    /// Reads the response, which proves that the peer is the responder. The responder knows the initiator only after a
     /// first record, so send one at once, with no data if there are none.
     ///
     /// # Errors
@@ -168,9 +168,9 @@ impl Initiator {
     }
 }
 
-/// An initiator that claims a key. To refuse it, drop this.
+/// An initiator that claims a key. Drop this to refuse it.
 ///
-/// The request was made with the private key of that public key, but may be a copy of an old one.
+/// Its request was made with the private key, but may be a copy of an old one.
 #[derive(Debug)]
 #[must_use]
 pub struct ClaimedInitiator(Box<Claimed>);
@@ -189,7 +189,7 @@ impl ClaimedInitiator {
         &self.0.peer
     }
 
-    /// Goes on with this peer; the response of 3424 bytes goes to it.
+    /// Accepts this peer; send it the response of 3424 bytes.
     ///
     /// Takes 192 bytes from the generator: 128 for the ephemeral key, as [`PrivateKey::generate`], and 32 for each of
     /// two encapsulations.

@@ -36,12 +36,12 @@
 //! - A request that opens was made with the private key of the initiator that it names, in the half over Ristretto255,
 //!   or with the responder's. It may be a copy of an old one. The first record that opens is the initiator's, and no
 //!   copy. Before that there is no [`Session`], so there is nothing to send data with.
-//! - Observers learn lengths and times, and nothing of the keys. Whoever gets the responder's private key later learns
-//!   who the initiators were, but not what was sent.
+//! - Observers learn lengths and times, but nothing about the keys. Whoever gets the responder's private key later
+//!   learns who the initiators were, but not what was sent.
 //!
 //! # Random numbers
 //!
-//! Ephemeral keys and encapsulations are what the generator gives, and nothing else. It must be good.
+//! Ephemeral keys and encapsulations depend on the generator alone, so it must be good.
 //!
 //! # Values that are used once
 //!

@@ -50,8 +50,8 @@ const MIN_SHARE: usize = 1 << 10;
 /// More than this is not needed to fill the lanes.
 const MAX_SHARE: usize = 1 << 13;
 
-/// How much data a record should have when there are `len` bytes: less than all of them where the CPU is faster with
-/// several records at once ([`Sender::seal_many`]). At least 1, at most [`MAX_DATA_LEN`].
+/// How much data to put into a record when there are `len` bytes: not all of them where the CPU is faster with several
+/// records at once ([`Sender::seal_many`]). At least 1, at most [`MAX_DATA_LEN`].
 #[must_use]
 pub fn share(len: usize) -> usize {
     if LaneBackend::current().serial_threshold() == LANES {
@@ -78,9 +78,9 @@ impl Sender {
         self.0.seal(record)
     }
 
-    /// Seals records that follow one another in place: eight at a time, and so faster where the CPU has the instructions.
-    /// The result is that of [`Sender::seal`] on each. All have `each` bytes, but the last may have fewer; write the data
-    /// to the [`room`] of each before. [`share`] says how much belongs in one.
+    /// Seals consecutive records in place, eight at a time, which is faster where the CPU has the instructions. The
+    /// result is that of [`Sender::seal`] on each. All have `each` bytes, but the last may have fewer. Write the data
+    /// to the [`room`] of each first; [`share`] says how much belongs in one.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Sender {
 
     /// Renews the key of this direction: the record goes to the peer, in order with the others.
     ///
-    /// Do so every two minutes while there are data, and at the latest after 2^32 bytes. Renew, too, when the peer has
+    /// Do so every two minutes while data flow, and at the latest after 2^32 bytes. Renew also when the peer has
     /// renewed and there are no data to send: only a renewal tells the peer of a new key, to replace the one that has
     /// been in use since the last.
     ///
@@ -119,7 +119,7 @@ impl Sender {
         keys.send(&mut self.0, rng)
     }
 
-    /// Ends this direction: the record of 20 bytes goes to the peer. Without it the peer takes the stream for cut.
+    /// Ends this direction: send the record of 20 bytes to the peer. Without it, the peer considers the stream cut.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Receiver {
 
     /// The length of the next record, header included, from its first three bytes. At most [`MAX_RECORD_LEN`].
     ///
-    /// It is not verified: someone who changes bytes on their way can make it any other.
+    /// It is not verified: whoever changes bytes in transit can make it anything.
     ///
     /// # Errors
     ///
@@ -207,15 +207,15 @@ impl Receiver {
         Ok(Frame::Data(room(record.release())?))
     }
 
-    /// Opens in place the records that `bytes` begin with, up to eight of those that are whole: together, and so faster
-    /// where the CPU has the instructions. `on_frame` gets their frames in order; the result is how many bytes they
-    /// took, 0 if not even the first is whole.
+    /// Opens in place the whole records at the start of `bytes`, up to eight together, which is faster where the CPU
+    /// has the instructions. `on_frame` gets their frames in order. Returns how many bytes they took: 0 if not even the
+    /// first is whole.
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] as for [`Receiver::open`] and [`Receiver::record_len`]. `on_frame` has had the frames before;
-    /// the record that is wrong is wiped, and what was opened together with it. So is what `on_frame` did not get if it
-    /// panics.
+    /// [`Error::Verification`] as for [`Receiver::open`] and [`Receiver::record_len`]. `on_frame` has got the frames
+    /// before it; the wrong record is wiped, with everything opened together with it. So is what `on_frame` did not get
+    /// if it panics.
     pub fn open_many<'r>(
         &mut self,
         bytes: &'r mut [u8],

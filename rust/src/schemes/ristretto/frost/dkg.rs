@@ -18,10 +18,10 @@
 //! FROST with such keys is unforgeable if fewer than t participants are corrupt (Chu et al., "Practical Schnorr
 //! Threshold Signatures Without the Algebraic Group Model", 2023). A corrupt participant who sends last can bias some
 //! bits of the public key (Gennaro et al., 1999), which does not help to forge Schnorr signatures. It is not robust:
-//! one who sends nonsense stops the run. The error names someone only on the evidence of what arrived: they are to blame
-//! if all messages come over channels that show who sent them, and the receiver compares that with `identifier()` or
-//! `sender()`. Participants that were told different things, contexts and numbers included, get [`Error::Disagreement`],
-//! which blames nobody. Start a failed run anew, in another context.
+//! one who sends nonsense stops the run. The error names a participant only from what arrived in its name. That
+//! participant is to blame if all messages come over channels that show who sent them, and the receiver compares the
+//! sender with `identifier()` or `sender()`. Participants that were told different things, contexts and numbers
+//! included, get [`Error::Disagreement`], which blames nobody. Start a failed run anew, in another context.
 //!
 //! The protocol: B is Init(domain), Mix `dkg-context`, `dkg-threshold`, `dkg-signers`, numbers in two bytes, most
 //! significant first. Participant i: on a copy of B Mix `dkg-identifier` i, Fork `process` (`keygen`, `commitment`).

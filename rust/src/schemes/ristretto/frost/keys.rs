@@ -10,7 +10,7 @@ use crate::base::wipe::Secret;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::schemes::ristretto::group::{ELEMENT_LEN, SCALAR_LEN};
 
-/// What is public of a group: its key and, by the commitment to the polynomial behind it, everyone's verifying share.
+/// The public data of a group: its key and, from the commitment to its polynomial, everyone's verifying share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupKey {
     /// A commitment to each coefficient, the constant one first.
@@ -115,9 +115,9 @@ impl KeyShare {
         &self.group
     }
 
-    /// Whether this is the share that the group's commitment has for this participant (Feldman, "A Practical Scheme
-    /// for Non-interactive Verifiable Secret Sharing", 1987). Who receives a share from a dealer has to make sure,
-    /// and that all participants have the same [`GroupKey`].
+    /// Checks that the group's commitment has this share for this participant (Feldman, "A Practical Scheme for
+    /// Non-interactive Verifiable Secret Sharing", 1987). Whoever receives a share from a dealer must check this, and
+    /// that all participants have the same [`GroupKey`].
     ///
     /// # Errors
     ///

@@ -7,16 +7,18 @@
 //! discrete logarithm problem is hard (Bellare et al., 2022). It is not robust: one signer who sends nonsense stops a
 //! session.
 //!
-//! **An error names a signer only on the evidence of what arrived.** It is to blame if all messages come over channels
-//! that show who sent them, and the receiver compares that with `identifier()`. The key shares of a dealer also need
-//! secrecy. Nothing needs a broadcast channel for safety: a share of a signature carries a digest of domain, group key,
-//! commitments and message, so signers that were told different things give [`Error::Disagreement`], which blames nobody.
-//! To find out who told them, send group key, commitments and message over a channel on which all see the same.
+//! **An error names a signer only from what arrived in its name.** That signer is to blame if all messages come over
+//! channels that show who sent them, and the receiver compares the sender with `identifier()`. The key shares of a
+//! dealer also need secrecy. Nothing needs a broadcast channel for safety: a share of a signature carries a digest of
+//! domain, group key, commitments and message, so signers that were told different things give [`Error::Disagreement`],
+//! which blames nobody. To find out who told them, send group key, commitments and message over a channel on which all
+//! see the same.
 //!
 //! **A generator that repeats gives the share away,** within three sessions: nonces come from the share and random
 //! bytes, because the message is not known yet. Beware of virtual machines that are restored from a snapshot. Two
-//! things help, as far as what they need is not restored with the machine: [`KeyShare::commit_in_context`] binds nonces
-//! to a counter or whatever else does not repeat, and [`KeyShare::sign_once`] refuses nonces that were used before.
+//! things help, if the machine's restoration does not affect what they need: [`KeyShare::commit_in_context`] binds
+//! nonces to a counter or whatever else does not repeat, and [`KeyShare::sign_once`] refuses nonces that were used
+//! before.
 //!
 //! 1. Keys: a trusted dealer makes them ([`deal`]), or the participants make them together ([`dkg`]). Each has a
 //!    [`KeyShare`]; all have the same [`GroupKey`].

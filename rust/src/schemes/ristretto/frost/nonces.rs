@@ -29,8 +29,8 @@ impl KeyShare {
         self.commit_from(self.nonces(domain, rng))
     }
 
-    /// [`KeyShare::commit`] for a context that never repeats: a counter that no snapshot takes back, an identifier of
-    /// the session that others choose, or the message, if it is known by now. In different contexts the nonces differ
+    /// [`KeyShare::commit`] for a context that never repeats: a counter that no snapshot sets back, an identifier of
+    /// the session that others choose, or the message, if it is already known. In different contexts the nonces differ
     /// even if the generator repeats.
     ///
     /// In one context they repeat with the generator: a message that is signed again needs more than itself as context.
@@ -91,8 +91,8 @@ impl SigningNonces {
         Zeroizing::new(group::join([&hiding, &binding]))
     }
 
-    /// The nonces that were stored; `stored` is then all zeros. They are added to the used ones: store those **before
-    /// signing**, where a restored signer does not restore them. Then use [`KeyShare::sign`], not
+    /// The nonces that were stored; `stored` is then all zeros. They are added to the used ones: store these **before
+    /// signing**, in a place that is not restored with the signer. Then use [`KeyShare::sign`], not
     /// [`KeyShare::sign_once`], which would refuse them.
     ///
     /// ```
@@ -180,7 +180,7 @@ public!(SigningCommitments);
 
 /// Which nonces a signer has used: what [`KeyShare::sign_once`] refuses.
 ///
-/// It helps only if it is not restored together with the signer: keep it outside of the virtual machine, say. It is not
+/// It helps only if it is not restored with the signer: keep it outside the virtual machine, for example. It is not
 /// secret, but whoever can remove entries defeats it. It grows by 32 bytes with each signature.
 ///
 /// ```

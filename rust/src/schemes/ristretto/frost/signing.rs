@@ -119,8 +119,8 @@ impl<'g> SigningPackage<'g> {
 }
 
 impl KeyShare {
-    /// [`KeyShare::sign`], unless these nonces are among the used ones, to which it adds them. Store those **before the
-    /// share is sent**, where a restored signer does not restore them.
+    /// [`KeyShare::sign`], unless these nonces are among the used ones, to which it adds them. Store the used ones
+    /// **before you send the share**, in a place that is not restored with the signer.
     ///
     /// # Errors
     ///

@@ -70,14 +70,15 @@ impl<'k> Sealer<'k> {
         }
     }
 
-    /// With info that the receiver has, too: what all messages have in common, such as a version. It is empty otherwise.
+    /// Sets the info, which the receiver must also have: what all messages have in common, such as a version. The
+    /// default is empty.
     #[must_use]
     pub const fn with_info(mut self, info: &'k [u8]) -> Self {
         self.info = info;
         self
     }
 
-    /// A protocol for several messages, or a stream: the receiver computes the same from the 32 bytes returned with it.
+    /// A protocol for several messages, or a stream; the receiver computes the same from the 32 bytes returned with it.
     ///
     /// It is independent of all messages sealed with this sealer. The ephemeral key does not depend on what the protocol
     /// is used for: if the generator repeats, so does the key stream.

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::base::encoding::{decoded, public, public_bytes, secret};
 use crate::keys::{PrivateKey, PublicKey};
 
-/// The private key of a server. No other scheme takes it, and no function makes it of a
+/// The private key of a server. No other scheme accepts it, and no function makes one from a
 /// [`PrivateKey`](crate::keys::PrivateKey):
 ///
 /// ```compile_fail,E0308
@@ -26,8 +26,8 @@ use crate::keys::{PrivateKey, PublicKey};
 /// # }
 /// ```
 ///
-/// Do not decode the bytes of another key as this one either: the PEM has a label of its own, so that files cannot be
-/// mistaken. Wiped on drop, compared in constant time, and never printed.
+/// Nor should you decode the bytes of another key as one of these. The PEM has its own label, so files cannot be
+/// confused. Wiped on drop, compared in constant time, and never printed.
 ///
 /// ```
 /// use veriplex::{keys::PrivateKey, oprf::ServerKey, os_rng};

@@ -12,7 +12,7 @@ pub const FIRST_KEY_LEN: usize = PublicKey::SEALED_LEN;
 
 /// A side that waits for the peer's first key: made by `into_ratchet` of a session.
 ///
-/// There is nothing to send with before it has come:
+/// Nothing can be sent before it has arrived:
 ///
 /// ```compile_fail,E0599
 /// # fn early(pending: veriplex::ratchet::Pending) {
@@ -28,8 +28,8 @@ pub struct Pending {
 }
 
 impl handshake::Session {
-    /// Goes on as a conversation whose messages may be lost or reordered. What is returned goes to the peer, 48 bytes:
-    /// the first key of this side, new and sealed. It takes 64 bytes from `rng`.
+    /// Continues as a conversation whose messages may be lost or reordered. Send the returned 48 bytes to the peer:
+    /// this side's first key, new and sealed. It takes 64 bytes from `rng`.
     ///
     /// No other key is used: long-term keys do not get into the ratchet's state.
     ///
@@ -57,7 +57,7 @@ impl handshake::Session {
 }
 
 impl pake::Session {
-    /// Goes on as a conversation whose messages may be lost or reordered: see
+    /// Continues as a conversation whose messages may be lost or reordered: see
     /// [`handshake::Session::into_ratchet`](crate::handshake::Session::into_ratchet).
     pub fn into_ratchet<R: CryptoRng + ?Sized>(self, rng: &mut R) -> (Pending, [u8; FIRST_KEY_LEN]) {
         Pending::new(self.send, self.recv, rng)

@@ -41,8 +41,8 @@
 //!
 //! # Steps
 //!
-//! The first message of a peer's new chain makes us step too, if it uses our newest key: then the peer has received
-//! something of our chain. So no loss stops a conversation, and the sides step in turn.
+//! The first message of a peer's new chain makes us step too, if it uses our newest key, which shows that the peer has
+//! received a message of our chain. So no loss stops a conversation, and the sides step in turn.
 //!
 //! Chains follow from each other: the peer needs at least one message of a chain before it can open those of the next.
 //! Only a voluntary step ([`Ratchet::ratchet`]) can end a chain of which the peer has received nothing; all that follows is
@@ -56,13 +56,13 @@
 //! opened. A message that cannot be opened changes nothing. It costs at most 1000 steps of the symmetric chain and, for
 //! each key of ours that the peer may have (most often one or two, 17 at most), a Diffie-Hellman step and 1000 more.
 //!
-//! If more are lost, everything that follows in that direction is refused, until one message is opened by
-//! [`Ratchet::open_vec_skipping`] with a larger limit: [`Ratchet::missing`] says which. The older keys of missing
-//! messages are then given up, and the usual limit suffices again. A forger can make us take as many steps as the limit
-//! allows, each a few permutations, so raise it only for messages that are likely to be the peer's.
+//! If more are lost, everything that follows in that direction is refused until [`Ratchet::open_vec_skipping`] opens
+//! one message with a larger limit, which [`Ratchet::missing`] reports. The older keys of missing messages are then
+//! deleted, and the usual limit suffices again. A forger can make us take as many steps as the limit allows, each a few
+//! permutations, so raise it only for messages that are likely to be the peer's.
 //!
 //! As long as the key of a missing message is kept, the message can be opened: by us, and by whoever steals the state.
-//! So give up old keys when their messages are no longer expected: [`Ratchet::forget_missing`].
+//! So delete old keys when you no longer expect their messages: [`Ratchet::forget_missing`].
 //!
 //! A message has one tag, at its end. So a forged one with a new public key is decrypted to its end with each key of
 //! ours that the peer may have. Before large messages, send a small one that is verified first:
@@ -132,8 +132,8 @@ impl Ratchet {
     /// The side that begins, with a first step: `base` holds a secret that only the responder has too. From a handshake or
     /// a password, use `into_ratchet` instead.
     ///
-    /// `local` must be a new key for this conversation alone, as it becomes a part of the state; `remote` is that of the
-    /// peer, and something must show that it is the peer's.
+    /// `local` must be a new key for this conversation alone, as it becomes a part of the state; `remote` is that of
+    /// the peer, which you must authenticate.
     ///
     /// # Errors
     ///
@@ -261,10 +261,10 @@ impl Ratchet {
     }
 
     /// [`Ratchet::open_vec`] where up to `limit` messages in a row may be missing, instead of 1000. The keys of the
-    /// last 1000 of them are kept, the others are given up: their messages can no longer be opened.
+    /// last 1000 of them are kept. The others are deleted, so their messages can no longer be opened.
     ///
-    /// Before it is known whether the message is the peer's, it may cost `limit` steps of the symmetric chain, and as
-    /// many more for each key of ours that the peer may have.
+    /// Even a forged message may cost `limit` steps of the symmetric chain, and as many more for each key of ours that
+    /// the peer may have.
     ///
     /// # Errors
     ///
@@ -374,14 +374,14 @@ impl Ratchet {
         Err(Error::Verification)
     }
 
-    /// Gives up the keys of missing messages of all chains but the newest `chains`: their messages can no longer be
-    /// opened, not even by whoever steals the state later. 0 gives up all of them.
+    /// Deletes the keys of missing messages of all chains but the newest `chains`: their messages can no longer be
+    /// opened, not even by whoever steals the state later. 0 deletes all of them.
     pub fn forget_missing(&mut self, chains: usize) {
         self.skipped.keep(chains);
     }
 
-    /// A step on one's own initiative: a new key, and with it a new chain. Works in every state, and several times in a
-    /// row; but if all messages of the chain that it ends are lost, the peer can open no later one
+    /// A voluntary step: a new key, and with it a new chain. It works in every state, and several times in a row. But
+    /// if all messages of the chain that it ends are lost, the peer can open no later one
     /// ([Steps](crate::ratchet#steps)).
     ///
     /// # Errors

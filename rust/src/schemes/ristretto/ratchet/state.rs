@@ -38,11 +38,11 @@ impl Ratchet {
     /// The state as bytes, encrypted and authenticated under a key of the caller ([`Siv`] without nonce: equal states
     /// give equal bytes). They are 600 bytes to 300 KiB long, which tells how many keys are stored.
     ///
-    /// The associated data `ad` is needed again to restore the state, and not part of the bytes: whose conversation
-    /// this is, say, so that states cannot be exchanged, or a counter that is kept elsewhere, so that old ones are
+    /// The associated data `ad` is needed again to restore the state, and is not part of the bytes. It can say whose
+    /// conversation this is, so that states cannot be exchanged, or be a counter kept elsewhere, so that old ones are
     /// refused.
     ///
-    /// Two ratchets must not go on from one state: see "Copies" in [the module](crate::ratchet).
+    /// Two ratchets must not continue from one state: see "Copies" in [the module](crate::ratchet).
     ///
     /// ```
     /// use veriplex::{Key, Protocol, keys::PrivateKey, label, os_rng, ratchet::Ratchet};
