@@ -1,8 +1,8 @@
 //! Memory-hard hash, for passwords: `DEGSample` ([arXiv 2508.06795](https://arxiv.org/abs/2508.06795)) over
 //! Protocol.
 //!
-//! With N = 2^cost it computes 5N blocks of 1024 bytes, each from blocks before it, and keeps all of them in memory: 5
-//! * 2^cost KiB. Salt and cost alone decide which blocks the first 3N depend on. Each of the last 2N looks up one of
+//! With N = 2^cost it computes 5N blocks of 1024 bytes, each from blocks before it, and keeps all of them in memory:
+//! 5 * 2^cost KiB. Salt and cost alone decide which blocks the first 3N depend on. Each of the last 2N looks up one of
 //! the first 3N, at a place that depends on password and salt.
 //!
 //! A guess at the password costs about as much as one call: if the underlying hash is ideal, the paper proves how much
