@@ -42,15 +42,16 @@ impl Locked {
 
     fn new(file: File, try_lock: TryLock) -> io::Result<Self> {
         locked(&file, try_lock)?;
+        let found = file.metadata()?;
         let mut others = Vec::new();
-        for path in device::files_below(&file.metadata()?)? {
+        for path in device::files_below(&found)? {
             let unknown = |error| io::Error::other(format!("{}, below it: {error}", quoted(&path)));
             let below = open(&path).map_err(unknown)?;
             locked(&below, try_lock)?;
             others.push(below);
         }
         // Other partitions of a disk may be changed at the same time, but not the disk.
-        for path in device::devices_around(&file.metadata()?) {
+        for path in device::devices_around(&found) {
             // Who may use a partition or a mapped device need not be allowed to use the disk.
             if let Ok(device) = open(&path) {
                 locked(&device, File::try_lock_shared)?;

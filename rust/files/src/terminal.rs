@@ -39,10 +39,8 @@ fn hidden() -> MutexGuard<'static, Option<Hidden>> {
 fn own_terminal() -> Option<File> {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
-    let names = streams.iter().filter_map(|stream| ttyname(stream, []).ok());
-    let name = names
-        .into_iter()
-        .find(|name| name.as_bytes() != TERMINAL.as_bytes())?;
+    let mut names = streams.iter().filter_map(|stream| ttyname(stream, []).ok());
+    let name = names.find(|name| name.as_bytes() != TERMINAL.as_bytes())?;
     let mut options = File::options();
     let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
     options.read(true).custom_flags(flags.bits().cast_signed());
